@@ -1,0 +1,205 @@
+/* scope_plugin.h - tables that an optional part fills in: a file store, a counter back end, a
+ * communicator. Each table starts with its size and version; entries may be added at the end,
+ * never moved. The core opens such a part as a module at run time and looks up one symbol.
+ *
+ * Data types that describe a run as files hold it are here too, because writers (this header) and
+ * readers (scope_results.h) share them.
+ *
+ * Units: nanoseconds unless a name says otherwise. Text is UTF-8.
+ */
+#ifndef SCOPE_PLUGIN_H
+#define SCOPE_PLUGIN_H
+
+#include "scope_profiler.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What went wrong, for a human: filled by the function that first knew. The caller owns it and may
+ * pass NULL. `text` names the thing, the value and the way out. */
+typedef struct sp_error {
+    int status;        /* sp_status */
+    int system_errno;  /* 0 when no system call failed */
+    char text[1008];
+} sp_error;
+
+/* One value of a run's metadata. Text and list elements are borrowed for the time of the call (from
+ * a reader: until it is closed). */
+typedef enum sp_value_kind {
+    SP_VALUE_INTEGER,
+    SP_VALUE_REAL,
+    SP_VALUE_TEXT,
+    SP_VALUE_TEXT_LIST
+} sp_value_kind;
+
+typedef struct sp_metadata_entry {
+    const char *key;
+    sp_value_kind kind;
+    int64_t integer;
+    double real;
+    const char *text;
+    const char *const *list;
+    size_t list_length;
+} sp_metadata_entry;
+
+/* Columns of the calls of a run, all int64. START and DURATION are always there. An optional column
+ * that the run did not record is absent, never filled with its missing value. */
+typedef enum sp_column {
+    SP_COLUMN_START,        /* absolute ns of CLOCK_MONOTONIC */
+    SP_COLUMN_DURATION,     /* end - start */
+    SP_COLUMN_CALL_ID,      /* unique within a rank; missing -1 */
+    SP_COLUMN_PARENT_ID,    /* call id of the enclosing call, -1: none */
+    SP_COLUMN_THREAD_ID,    /* index in the thread table, -1 unknown */
+    SP_COLUMN_TASK_ID,      /* index in the task table, -1: not in a task */
+    SP_COLUMN_AWAIT,        /* suspended ns inside the call; missing 0 */
+    SP_COLUMN_GPU_DURATION, /* device ns; missing -1 */
+    SP_COLUMN_COUNT
+} sp_column;
+
+#define SP_COLUMN_BIT(column) (1u << (unsigned)(column))
+
+/* Statistics of one row, in the order and layout of the file format (88 bytes, packed). Durations
+ * except start_minimum and end_maximum, which are absolute. m2 = population variance x count. */
+typedef struct sp_row_statistics {
+    int64_t total, minimum, maximum, first, last, start_minimum, end_maximum;
+    uint64_t gpu_count;
+    int64_t gpu_total;
+    double mean, m2;
+} sp_row_statistics;
+
+/* Totals of one row of a run that kept no calls. exclusive -1: not known. */
+typedef struct sp_row_aggregate {
+    uint64_t count;
+    int64_t total, minimum, maximum, exclusive;
+} sp_row_aggregate;
+
+/* One (rank, region) row: the calls of one region on one rank, sorted by (start, call id). */
+typedef struct sp_row {
+    const char *region;
+    uint32_t rank;
+    uint64_t offset; /* position of its first call in the rank's (writer) or run's (reader) columns */
+    uint64_t count;
+    const char *source_file; /* "" unknown */
+    const char *source_text; /* "" unknown */
+    int64_t source_line;     /* -1 unknown */
+    const char *tags_json;   /* JSON list of strings, "[]" for none */
+    const char *event_metadata_json; /* JSON list, one object a call, or NULL / "[]" for none */
+    int64_t exclusive_total; /* -1: not computed */
+    bool has_statistics;
+    sp_row_statistics statistics;
+    bool has_aggregate;
+    sp_row_aggregate aggregate;
+} sp_row;
+
+/* One thread of a rank. Times relative to the run's start, -1 unknown or still alive. */
+typedef struct sp_thread_row {
+    uint32_t rank;
+    int64_t index, ident, native_id;
+    bool is_daemon;
+    int64_t start_ns, end_ns, cpu_ns;
+    const char *name;
+} sp_thread_row;
+
+/* One asyncio task or greenlet of a rank. Times relative to the run's start, -1 unknown. */
+typedef struct sp_task_row {
+    uint32_t rank;
+    int64_t index, thread_index, created_ns, done_ns, steps, running_ns, suspended_ns;
+    const char *kind, *name, *coroutine_name;
+} sp_task_row;
+
+/* What the published schema has no place for: named one-dimensional arrays under
+ * /scope_profiler_extra, one of the three pointers set. Same name for several ranks: appended. */
+typedef struct sp_extra {
+    const char *name; /* letters, digits, underscores */
+    uint32_t rank;
+    size_t length;
+    const int64_t *integers;
+    const double *reals;
+    const char *const *texts;
+} sp_extra;
+
+/* How a file is stored. Zero-initialise, then set what is wanted. */
+typedef struct sp_store_options {
+    size_t size;             /* sizeof(sp_store_options) */
+    const char *compression; /* NULL, "auto", "gzip", "lzf", "zstd" */
+    int compression_level;   /* -1: the filter's default */
+    uint64_t chunk_size;     /* values a chunk, 0: the policy of docs/FORMATS.md */
+    bool is_aggregate;       /* layout "aggregate": rows carry totals, no calls */
+} sp_store_options;
+
+/* ---- File store ------------------------------------------------------------------------------*/
+
+#define SP_STORE_VERSION 1u
+#define SP_STORE_SYMBOL "sp_store_table"
+
+typedef struct sp_store_writer sp_store_writer;
+typedef struct sp_store_reader sp_store_reader;
+
+/* Everything a reader knows without reading a call. Owned by the reader. */
+typedef struct sp_store_description {
+    const char *format; /* "hdf5", ... */
+    int schema;
+    bool is_aggregate;
+    uint32_t num_ranks;
+    const sp_metadata_entry *metadata;
+    size_t num_metadata;
+    const sp_row *rows; /* in file order; a rank's rows are contiguous */
+    size_t num_rows;
+    const char *const *region_names; /* order of the region table */
+    size_t num_regions;
+    uint64_t num_calls;
+    unsigned columns; /* SP_COLUMN_BIT mask of the columns present */
+    const sp_thread_row *threads;
+    size_t num_threads;
+    const sp_task_row *tasks;
+    size_t num_tasks;
+    const sp_extra *extras;
+    size_t num_extras;
+} sp_store_description;
+
+typedef struct sp_store_table {
+    size_t size;
+    unsigned version;
+    const char *name;
+
+    /* Writer. Order of calls: create, metadata, then for each rank once: begin_rank, calls until
+     * every call of its rows was given, in row order, in pieces of any size; extras at any point;
+     * then commit or abort, which also free the writer. Nothing is visible under `path` before
+     * commit has returned SP_OK; after a failure the previous file is untouched and the temporary
+     * is gone. One thread at a time. */
+    int (*create)(const char *path, const sp_store_options *options, sp_store_writer **out,
+                  sp_error *error);
+    int (*write_metadata)(sp_store_writer *writer, const sp_metadata_entry *entries, size_t count,
+                          sp_error *error);
+    /* `columns`: which columns `write_calls` will carry for this rank. `rows[i].offset` is ignored.
+     * A rank given twice is SP_ERR_INVALID_ARGUMENT. */
+    int (*begin_rank)(sp_store_writer *writer, uint32_t rank, const sp_row *rows, size_t num_rows,
+                      unsigned columns, const sp_thread_row *threads, size_t num_threads,
+                      const sp_task_row *tasks, size_t num_tasks, sp_error *error);
+    /* `values[c]` holds `count` values for each column of the mask, in row order; START is
+     * absolute. */
+    int (*write_calls)(sp_store_writer *writer, size_t count,
+                       const int64_t *const values[SP_COLUMN_COUNT], sp_error *error);
+    int (*write_extra)(sp_store_writer *writer, const sp_extra *extra, sp_error *error);
+    int (*commit)(sp_store_writer *writer, sp_error *error);
+    void (*abort)(sp_store_writer *writer);
+
+    /* Reader. `open` checks every claim of the file before it allocates for it. */
+    int (*open)(const char *path, sp_store_reader **out, sp_error *error);
+    const sp_store_description *(*describe)(sp_store_reader *reader);
+    /* Calls [first, first + count) of row `row` (index in the description), one column. START comes
+     * back absolute. A column that the run lacks is SP_ERR_NOT_FOUND. */
+    int (*read_calls)(sp_store_reader *reader, size_t row, sp_column column, uint64_t first,
+                      size_t count, int64_t *out, sp_error *error);
+    void (*close)(sp_store_reader *reader);
+    /* True when the library underneath may be called while another thread is inside it. */
+    bool (*is_thread_safe)(void);
+} sp_store_table;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,206 @@
+/* scope_profiler.h - mark regions of a C or C++ program and record every call of them.
+ *
+ * C99, usable from C++. Link with libscope_profiler (needs libc and pthread only).
+ *
+ *     sp_init("solver", 0);
+ *     int assemble = sp_region("assemble");
+ *     sp_begin(assemble);
+ *     ...
+ *     sp_end(assemble);
+ *     sp_finalize();                          writes solver_rank00000.h5
+ *
+ * Thread rules: every function may be called from any thread at any time, unless its comment says
+ * otherwise. A call (one begin with its end) belongs to the thread that began it. Calls before
+ * sp_init and after sp_finalize are harmless and cost a load and a branch.
+ *
+ * Units: every time is in integer nanoseconds of CLOCK_MONOTONIC.
+ *
+ * Ownership: strings passed in are copied. Strings returned belong to the library and stay valid
+ * until the profiler is destroyed; those of the default profiler for the life of the process.
+ */
+#ifndef SCOPE_PROFILER_H
+#define SCOPE_PROFILER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(SP_STATIC)
+#define SP_API
+#elif defined(__GNUC__)
+#define SP_API __attribute__((visibility("default")))
+#else
+#define SP_API
+#endif
+
+/* Version of the native trace format (.spt) that SP_OUTPUT_TRACE writes. */
+#define SP_FORMAT_VERSION 2
+
+/* What sp_region answers while no profiler is active; begin and end ignore it. */
+#define SP_INVALID_REGION (-1)
+
+/* Status of an operation, generated from one table (name, value, text). The texts are what
+ * sp_error_string returns. Values 0 to 7 are those of the published package and never change. */
+#define SP_STATUS_TABLE(X)                                                                         \
+    X(SP_OK, 0, "ok")                                                                              \
+    X(SP_ERR_INACTIVE, 1, "profiler is not active")                                                \
+    X(SP_ERR_NO_CLOCK, 2, "no monotonic clock available")                                          \
+    X(SP_ERR_NO_MEMORY, 3, "out of memory")                                                        \
+    X(SP_ERR_IO, 4, "output file could not be written")                                            \
+    X(SP_ERR_UNMATCHED_END, 5, "no open call to end")                                              \
+    X(SP_ERR_OPEN_SCOPES, 6, "a region is still open")                                             \
+    X(SP_ERR_UNSUPPORTED, 7, "output format not available in this build")                          \
+    X(SP_ERR_INVALID_ARGUMENT, 8, "invalid argument")                                              \
+    X(SP_ERR_NOT_FOUND, 9, "not found")                                                            \
+    X(SP_ERR_NOT_A_PROFILE, 10, "not a readable profile")                                          \
+    X(SP_ERR_DAMAGED, 11, "profile is truncated or damaged")                                       \
+    X(SP_ERR_SCHEMA, 12, "schema version is not supported")                                        \
+    X(SP_ERR_NESTING, 13, "recorded calls are not properly nested")                                \
+    X(SP_ERR_NO_MODULE, 14, "an optional module could not be loaded")                              \
+    X(SP_ERR_NO_EVENTS, 15, "the file holds statistics only, no calls")
+
+typedef enum sp_status {
+#define SP_STATUS_ENUM(name, value, text) name = value,
+    SP_STATUS_TABLE(SP_STATUS_ENUM)
+#undef SP_STATUS_ENUM
+    SP_STATUS_LIMIT_ /* keeps the enum an int for later additions; not a status */
+} sp_status;
+
+/* Kind of file that finalize writes. */
+typedef enum sp_output_format {
+    SP_OUTPUT_HDF5 = 0,
+    SP_OUTPUT_TRACE = 1
+} sp_output_format;
+
+/* One independent recording: its own regions, calls and output file. */
+typedef struct sp_profiler sp_profiler;
+
+/* Totals of one region over the life of the profiler, in nanoseconds. `calls` counts the calls
+ * entered, open ones included; the times cover the calls that ended. */
+typedef struct sp_region_stats {
+    int64_t calls;
+    int64_t total_ns;
+    int64_t min_ns;
+    int64_t max_ns;
+} sp_region_stats;
+
+/* Token of one open call, from sp_profiler_scope_begin. Valid on the thread that got it. */
+typedef struct sp_scope {
+    sp_profiler *profiler;
+    int region;
+    int64_t slot; /* begin number of the call on its thread, -1 when nothing was opened */
+} sp_scope;
+
+/* Short text for a status, never NULL; "unknown status" for a value outside the table. */
+SP_API const char *sp_error_string(int status);
+
+/* Library version, e.g. "1.0.0". */
+SP_API const char *sp_version(void);
+
+/* ---- The default profiler -------------------------------------------------------------------*/
+
+/* Starts recording. `prefix` names the output (<prefix>_rank<rank, five digits>.h5); NULL means
+ * "scope_profile". `rank` >= 0. When a host (the Python module) already records in this process,
+ * this joins that recording and the prefix is ignored. Returns SP_OK, SP_ERR_INVALID_ARGUMENT,
+ * SP_ERR_NO_MEMORY. A second sp_init without sp_finalize also joins. */
+SP_API int sp_init(const char *prefix, int rank);
+
+/* Handle of the region `name` (UTF-8, not empty), created at first use. SP_INVALID_REGION while
+ * nothing is active or when the name is NULL or empty. The same name gives the same handle. */
+SP_API int sp_region(const char *name);
+
+/* The same, and remembers where the region was defined; the first site wins. */
+SP_API int sp_region_at(const char *name, const char *file, int line);
+#define SP_REGION_AT(name) sp_region_at((name), __FILE__, __LINE__)
+
+/* Enters and leaves a region. No limit on depth or on open calls. sp_end closes the innermost open
+ * call of that region on this thread; when other calls were opened inside and are still open, it
+ * is recorded as a crossing call. An end without a begin is counted and reported once on stderr
+ * (`sp_end('x') without a matching sp_begin`). */
+SP_API void sp_begin(int region);
+SP_API void sp_end(int region);
+
+/* Calls entered so far in `region`, all threads; 0 for an unknown handle. Also after sp_finalize. */
+SP_API int64_t sp_num_calls(int region);
+
+/* Nanoseconds of CLOCK_MONOTONIC now. */
+SP_API int64_t sp_now_ns(void);
+
+/* 1 while the default profiler records, else 0. */
+SP_API int sp_is_active(void);
+
+/* Chooses the kind of file; before sp_finalize. SP_ERR_UNSUPPORTED when this build lacks it. */
+SP_API int sp_set_output_format(sp_output_format format);
+SP_API sp_output_format sp_current_output_format(void);
+
+/* Path of the file that sp_finalize writes (the host's file when joined). */
+SP_API const char *sp_output_path(void);
+
+/* Writes the file and stops. SP_OK; SP_ERR_INACTIVE when nothing was active; SP_ERR_OPEN_SCOPES
+ * when calls were still open (they alone are left out, the file is written); SP_ERR_IO or
+ * SP_ERR_NO_MODULE when nothing could be written: the data stay and sp_finalize may be called
+ * again. When this process's recording belongs to a host, it only leaves and returns SP_OK. */
+SP_API int sp_finalize(void);
+
+/* The default profiler as an instance; NULL before the first sp_init. */
+SP_API sp_profiler *sp_default_profiler(void);
+
+/* ---- Independent profilers ------------------------------------------------------------------*/
+
+/* New profiler, recording at once; NULL when memory is short. The same arguments as sp_init. */
+SP_API sp_profiler *sp_create(const char *prefix, int rank);
+
+/* Frees it; nothing is written. No other thread may be inside one of its functions. NULL is fine. */
+SP_API void sp_destroy(sp_profiler *profiler);
+
+SP_API int sp_profiler_region(sp_profiler *profiler, const char *name);
+SP_API int sp_profiler_region_at(sp_profiler *profiler, const char *name, const char *file,
+                                 int line);
+#define SP_PROFILER_REGION_AT(profiler, name)                                                      \
+    sp_profiler_region_at((profiler), (name), __FILE__, __LINE__)
+
+/* As sp_begin and sp_end. Return SP_OK, SP_ERR_INACTIVE, SP_ERR_INVALID_ARGUMENT (a handle that
+ * this profiler does not know), SP_ERR_UNMATCHED_END. */
+SP_API int sp_profiler_begin(sp_profiler *profiler, int region);
+SP_API int sp_profiler_end(sp_profiler *profiler, int region);
+
+/* Leaves the region opened last on this thread. */
+SP_API int sp_profiler_end_last(sp_profiler *profiler);
+
+/* Explicit token: sp_scope_end closes exactly that call, and answers SP_ERR_OPEN_SCOPES when calls
+ * opened later were still open (it is then recorded as crossing), SP_ERR_UNMATCHED_END when it was
+ * closed before. */
+SP_API sp_scope sp_profiler_scope_begin(sp_profiler *profiler, int region);
+SP_API int sp_scope_end(sp_scope scope);
+
+/* Forgets the recorded calls; open calls go on. */
+SP_API int sp_profiler_reset(sp_profiler *profiler);
+
+SP_API int sp_profiler_get_region_stats(sp_profiler *profiler, int region, sp_region_stats *out);
+SP_API int sp_profiler_num_regions(sp_profiler *profiler);
+/* Name of the i-th region of this profiler in order of creation, NULL outside the range. */
+SP_API const char *sp_profiler_region_name(sp_profiler *profiler, int i);
+
+/* Writes what is closed and goes on recording; later files hold only what ended since. */
+SP_API int sp_profiler_flush(sp_profiler *profiler);
+/* Writes and stops; statuses of sp_finalize. */
+SP_API int sp_profiler_finalize(sp_profiler *profiler);
+
+SP_API int sp_profiler_is_active(sp_profiler *profiler);
+SP_API const char *sp_profiler_output_path(sp_profiler *profiler);
+/* Text of the last error of this profiler, "" when there was none. */
+SP_API const char *sp_profiler_last_error(sp_profiler *profiler);
+SP_API int sp_profiler_set_output_format(sp_profiler *profiler, sp_output_format format);
+SP_API sp_output_format sp_profiler_output_format(sp_profiler *profiler);
+
+/* 1 when the HDF5 module can be loaded. */
+SP_API int sp_hdf5_available(void);
+SP_API sp_output_format sp_default_output_format(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

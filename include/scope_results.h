@@ -1,0 +1,232 @@
+/* scope_results.h - a finished run: open it, ask it, print it. No recording.
+ *
+ * Link with libscope_results. Handles are opaque; a handle may be used by one thread at a time, two
+ * handles by two threads. Nothing here prints unless its name says so, nothing exits.
+ *
+ * Units: integer nanoseconds where a name ends in _ns or a comment says ns; doubles are seconds.
+ * Names and texts are borrowed from the handle and live as long as it does. Functions that can
+ * fail return an sp_status and fill the caller's sp_error (may be NULL); outputs are written only
+ * on success.
+ *
+ * A run is a set of rows, one for each (rank, region). A row has its calls as columns, sorted by
+ * (start, call id). "Pooled" means: over the selected ranks of one region.
+ */
+#ifndef SCOPE_RESULTS_H
+#define SCOPE_RESULTS_H
+
+#include "scope_plugin.h"
+
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sp_results sp_results;
+
+/* ---- Opening and building --------------------------------------------------------------------*/
+
+/* Opens a profile by content (HDF5; other formats as they join). Reads the index only; calls are
+ * read when first asked for. SP_ERR_NOT_FOUND, SP_ERR_NOT_A_PROFILE, SP_ERR_DAMAGED, SP_ERR_SCHEMA,
+ * SP_ERR_NO_MODULE. */
+SP_API int sp_results_open(const char *path, sp_results **out, sp_error *error);
+
+/* Opens an in-memory image made by the recorder. Takes over `image` (freed with free()), also on
+ * failure. */
+SP_API int sp_results_open_image(void *image, size_t size, sp_results **out, sp_error *error);
+
+/* An empty run to fill by hand (imports, merges, tests). */
+SP_API int sp_results_create(sp_results **out, sp_error *error);
+
+/* Appends a row; strings are copied, columns too: `columns[c]` is NULL (column absent) or holds
+ * `row->count` values. START and DURATION are required unless the row has an aggregate or
+ * statistics only. Statistics are computed here when the row has none and has calls. */
+SP_API int sp_results_add_row(sp_results *results, const sp_row *row,
+                              const int64_t *const columns[SP_COLUMN_COUNT], sp_error *error);
+/* Appends a row of another run (name may be changed by `region`, NULL keeps it). Copies. */
+SP_API int sp_results_add_row_of(sp_results *results, sp_results *from, size_t row,
+                                 const char *region, sp_error *error);
+SP_API int sp_results_set_metadata(sp_results *results, const sp_metadata_entry *entry,
+                                   sp_error *error);
+SP_API int sp_results_add_thread(sp_results *results, const sp_thread_row *thread, sp_error *error);
+SP_API int sp_results_add_task(sp_results *results, const sp_task_row *task, sp_error *error);
+SP_API void sp_results_set_num_ranks(sp_results *results, uint32_t num_ranks);
+
+SP_API void sp_results_close(sp_results *results);
+
+/* ---- What is in it ---------------------------------------------------------------------------*/
+
+SP_API uint32_t sp_results_num_ranks(const sp_results *results);
+SP_API int sp_results_schema(const sp_results *results); /* 0 when built by hand */
+SP_API bool sp_results_is_aggregate(const sp_results *results);
+SP_API uint64_t sp_results_num_calls(const sp_results *results);
+SP_API uint64_t sp_results_file_bytes(const sp_results *results); /* 0 without a file */
+SP_API const char *sp_results_path(const sp_results *results);    /* "" without a file */
+
+SP_API size_t sp_results_num_metadata(const sp_results *results);
+SP_API const sp_metadata_entry *sp_results_metadata(const sp_results *results, size_t i);
+/* Entry of that key, NULL when absent. */
+SP_API const sp_metadata_entry *sp_results_find_metadata(const sp_results *results,
+                                                         const char *key);
+
+/* Regions in table order. */
+SP_API size_t sp_results_num_regions(const sp_results *results);
+SP_API const char *sp_results_region_name(const sp_results *results, size_t region);
+/* Index of that name, -1 when absent. */
+SP_API int64_t sp_results_find_region(const sp_results *results, const char *name);
+
+/* Rows in file order. sp_results_find_row: index of (region, rank), -1 when absent. */
+SP_API size_t sp_results_num_rows(const sp_results *results);
+SP_API const sp_row *sp_results_row(const sp_results *results, size_t row);
+SP_API size_t sp_results_row_region(const sp_results *results, size_t row);
+SP_API int64_t sp_results_find_row(const sp_results *results, size_t region, uint32_t rank);
+
+SP_API size_t sp_results_num_threads(const sp_results *results);
+SP_API const sp_thread_row *sp_results_thread(const sp_results *results, size_t i);
+SP_API size_t sp_results_num_tasks(const sp_results *results);
+SP_API const sp_task_row *sp_results_task(const sp_results *results, size_t i);
+SP_API size_t sp_results_num_extras(const sp_results *results);
+SP_API const sp_extra *sp_results_extra(const sp_results *results, size_t i);
+
+/* ---- Calls -----------------------------------------------------------------------------------*/
+
+/* Columns present in that row (SP_COLUMN_BIT mask). */
+SP_API unsigned sp_results_row_columns(const sp_results *results, size_t row);
+
+/* All values of one column of one row; read from the file at first use, then kept until close. The
+ * pointer belongs to the handle: the Python arrays are views of it. SP_ERR_NOT_FOUND when the run
+ * lacks the column. */
+SP_API int sp_results_column(sp_results *results, size_t row, sp_column column,
+                             const int64_t **out_values, size_t *out_count, sp_error *error);
+
+/* Exclusive ns of every call of a row (needs the rank's call tree). Kept until close. */
+SP_API int sp_results_exclusive(sp_results *results, size_t row, const int64_t **out_values,
+                                size_t *out_count, sp_error *error);
+
+/* ---- Statistics ------------------------------------------------------------------------------*/
+
+/* Of one row, or pooled. All ns; means and deviations as doubles. An empty selection is all zero.
+ * `first` and `last` pooled: the first call of the rank that started first, the last call of the
+ * rank that ended last. exclusive -1: not known. */
+typedef struct sp_statistics {
+    uint64_t calls;
+    int64_t total, minimum, maximum, first, last, start_minimum, end_maximum, exclusive;
+    double mean, deviation; /* population standard deviation */
+    uint64_t gpu_calls;
+    int64_t gpu_total;
+} sp_statistics;
+
+SP_API int sp_results_row_statistics(sp_results *results, size_t row, sp_statistics *out,
+                                     sp_error *error);
+/* Pooled over `ranks` (NULL: all). */
+SP_API int sp_results_region_statistics(sp_results *results, size_t region, const uint32_t *ranks,
+                                        size_t num_ranks, sp_statistics *out, sp_error *error);
+
+/* Percentiles (0..100, linear interpolation between order statistics) in ns, pooled over `ranks`.
+ * SP_ERR_INVALID_ARGUMENT outside 0..100, SP_ERR_NO_EVENTS for totals-only runs. */
+SP_API int sp_results_percentiles(sp_results *results, size_t region, const uint32_t *ranks,
+                                  size_t num_ranks, const double *percents, size_t count,
+                                  double *out, sp_error *error);
+
+/* Slowest over mean of the per-rank totals that are > 0; 0 with fewer than two such ranks. */
+SP_API int sp_results_imbalance(sp_results *results, size_t region, const uint32_t *ranks,
+                                size_t num_ranks, double *out, sp_error *error);
+
+/* Times of the run in ns, -1 when not known: metadata start_time_ns, first entry, last exit,
+ * metadata finalize_time_ns. A start time that is not a number counts as missing. */
+typedef struct sp_run_times {
+    int64_t start, first_entry, last_exit, finalize;
+} sp_run_times;
+SP_API int sp_results_times(sp_results *results, sp_run_times *out, sp_error *error);
+
+/* ---- Call tree -------------------------------------------------------------------------------*/
+
+/* All calls of one rank, sorted by start ascending, then end descending, then row. Arrays of
+ * `count` entries that belong to the handle and live until close. */
+typedef struct sp_call_tree {
+    size_t count;
+    const uint32_t *row;        /* index of the row (region) the call belongs to */
+    const uint64_t *call_index; /* position in that row */
+    const int64_t *start_ns, *end_ns;
+    const int32_t *depth;
+    const int64_t *parent; /* index into these arrays, -1 root */
+    const int64_t *exclusive_ns;
+    const int64_t *lane; /* task id when >= 0, else -2 - thread, -1 unknown; NULL without lanes */
+} sp_call_tree;
+
+/* Exact from recorded ids when every row of the rank has them, else reconstructed lane by lane from
+ * the intervals (calls that touch are siblings, calls of no length nest). SP_ERR_NESTING names both
+ * calls with their intervals. `rank` without calls: count 0. */
+SP_API int sp_results_call_tree(sp_results *results, uint32_t rank, sp_call_tree *out,
+                                sp_error *error);
+/* Always from the intervals, ids ignored. */
+SP_API int sp_results_reconstruct(sp_results *results, uint32_t rank, sp_call_tree *out,
+                                  sp_error *error);
+
+/* ---- Summary table ---------------------------------------------------------------------------*/
+
+typedef enum sp_summary_sort {
+    SP_SORT_START, SP_SORT_TOTAL, SP_SORT_CALLS, SP_SORT_AVERAGE, SP_SORT_MINIMUM, SP_SORT_MAXIMUM,
+    SP_SORT_FIRST, SP_SORT_LAST, SP_SORT_DEVIATION, SP_SORT_P50, SP_SORT_P95, SP_SORT_P99,
+    SP_SORT_IMBALANCE, SP_SORT_NAME
+} sp_summary_sort;
+
+/* Filters and layout of a summary; zero-initialise and set `size`. */
+typedef struct sp_summary_options {
+    size_t size;
+    const char *const *include; /* POSIX extended regular expressions anchored at the start */
+    size_t num_include;
+    const char *const *exclude;
+    size_t num_exclude;
+    const uint32_t *ranks; /* NULL: all */
+    size_t num_ranks;
+    sp_summary_sort sort;
+    bool exclusive_percent;     /* percentage_mode "exclusive" */
+    const char *const *columns; /* public keys of docs; NULL: the default set */
+    size_t num_columns;
+    bool suppress_notes;
+    bool color;
+    const char *title;     /* NULL: [label - ]<path> (N rank(s)) */
+    const char *file_path; /* for the command hints; NULL: none */
+} sp_summary_options;
+
+/* One row of the table: a call path pooled over the selected ranks (or one region when the calls
+ * cannot be nested or were not kept). Seconds; NaN where not known. */
+typedef struct sp_summary_row {
+    const char *name;
+    const char *call_path; /* names joined with " > " */
+    size_t num_ranks;
+    uint64_t calls;
+    double total, coverage, exclusive, average, minimum, maximum, first, last, deviation, p50, p95,
+        p99;
+    double imbalance; /* percent */
+    int depth;
+    bool is_recursive;
+    bool has_children;
+    double start;
+    double parent_coverage;
+    double gpu_total, gpu_average;
+} sp_summary_row;
+
+typedef struct sp_summary sp_summary;
+
+/* Builds the rows. SP_ERR_INVALID_ARGUMENT for a bad pattern or column, with the choices. */
+SP_API int sp_summary_create(sp_results *results, const sp_summary_options *options,
+                             sp_summary **out, sp_error *error);
+SP_API size_t sp_summary_num_rows(const sp_summary *summary);
+SP_API const sp_summary_row *sp_summary_get_row(const sp_summary *summary, size_t i);
+/* The finished text of table and notes, UTF-8; belongs to the summary. */
+SP_API const char *sp_summary_text(sp_summary *summary);
+SP_API void sp_summary_free(sp_summary *summary);
+
+/* Both in one: builds, writes to `stream`, frees. */
+SP_API int sp_results_print_summary(sp_results *results, const sp_summary_options *options,
+                                    FILE *stream, sp_error *error);
+
+/* Parses a public sort key ("start", "total", ...); SP_ERR_INVALID_ARGUMENT lists the choices. */
+SP_API int sp_summary_parse_sort(const char *key, sp_summary_sort *out, sp_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,87 @@
+/* record.h - what a ring holds: 64-bit words, written by the recorder, read by the packer.
+ *
+ * A call is written when it ends, so calls stand in post-order: children before their parent. A
+ * side record (metadata, outcome, await, ...) follows the call it belongs to in the same ring.
+ *
+ * First word of every record:   bits 0-31   region id (or as the kind says)
+ *                               bits 32-55  depth (or as the kind says)
+ *                               bits 56-63  kind
+ */
+#ifndef SP_LOG_RECORD_H
+#define SP_LOG_RECORD_H
+
+#include <stdint.h>
+
+typedef enum sp_record_kind {
+    /* 3 words: first, start tick, end tick. Ended in order, in a lane without flagged calls, depth
+     * below SP_RECORD_MAX_DEPTH: number and parent follow from order and depth. */
+    SP_RECORD_CALL = 0,
+    /* 7 words: first, start tick, end tick, flags, begin number, parent's begin number (~0: none),
+     * depth. Everything the short form cannot say. */
+    SP_RECORD_CALL_MARKED = 1,
+    /* 1 word: the records that follow belong to lane <region field>. */
+    SP_RECORD_LANE = 2,
+    /* 3 words: first, start tick, end tick: time this thread spent draining. Not a call. */
+    SP_RECORD_DRAIN = 3,
+    /* 1 word + payload padded to words: belongs to the call before it. Region field: payload bytes;
+     * depth field: sp_side_kind. Readers skip kinds they do not know. */
+    SP_RECORD_SIDE = 4
+} sp_record_kind;
+
+typedef enum sp_side_kind {
+    SP_SIDE_METADATA = 1 /* a JSON object, UTF-8 */
+} sp_side_kind;
+
+enum {
+    SP_RECORD_CALL_WORDS = 3,
+    SP_RECORD_MARKED_WORDS = 7,
+    SP_RECORD_MAX_DEPTH = (1 << 24) - 1
+};
+
+/* Flags of SP_RECORD_CALL_MARKED. */
+enum {
+    SP_CALL_CROSSING = 1u << 0,   /* ended while calls opened inside it were still open */
+    SP_CALL_OUTLIVED = 1u << 1,   /* a call below it in the stack ended first */
+    SP_CALL_RESUMPTION = 1u << 2, /* a later interval of a generator or coroutine call */
+    SP_CALL_APPENDED = 1u << 3,   /* given as finished: the "ticks" are ns, it has no parent */
+    SP_CALL_OPEN = 1u << 4        /* still open when nothing could follow: end = last known time */
+};
+
+#define SP_RECORD_NO_PARENT (~UINT64_C(0))
+
+static inline uint64_t sp_record_first(sp_record_kind kind, uint32_t region, uint32_t depth)
+{
+    return (uint64_t)kind << 56 | (uint64_t)depth << 32 | region;
+}
+
+static inline sp_record_kind sp_record_kind_of(uint64_t first)
+{
+    return (sp_record_kind)(first >> 56);
+}
+
+static inline uint32_t sp_record_region(uint64_t first)
+{
+    return (uint32_t)first;
+}
+
+static inline uint32_t sp_record_depth(uint64_t first)
+{
+    return (uint32_t)(first >> 32) & SP_RECORD_MAX_DEPTH;
+}
+
+/* Words of the record that starts with `first`. */
+static inline uint32_t sp_record_words(uint64_t first)
+{
+    switch (sp_record_kind_of(first)) {
+    case SP_RECORD_CALL_MARKED:
+        return SP_RECORD_MARKED_WORDS;
+    case SP_RECORD_LANE:
+        return 1;
+    case SP_RECORD_SIDE:
+        return 1 + (sp_record_region(first) + 7u) / 8u;
+    default:
+        return SP_RECORD_CALL_WORDS;
+    }
+}
+
+#endif

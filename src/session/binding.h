@@ -1,0 +1,150 @@
+/* binding.h - what a language binding that lives in the same process may use of the recorder beyond
+ * the public header. Not installed; exported under the version node SCOPE_PROFILER_PRIVATE.
+ *
+ * A profiler is an object that outlives its configurations. configure() starts one (fresh regions,
+ * fresh calls, the clock origin), publish() hands on what was recorded, deconfigure() ends it.
+ * Region ids are process-wide: the same name has the same id in every profiler, for ever.
+ *
+ * Thread rules: every function from any thread, except that configure, deconfigure and destroy of
+ * one profiler must not run at the same time as each other (the Python module holds the GIL there).
+ * begin/end take no lock.
+ */
+#ifndef SP_SESSION_BINDING_H
+#define SP_SESSION_BINDING_H
+
+#include "scope_plugin.h"
+#include "scope_profiler.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Settings of one configuration; zero-initialise and set `size`. */
+typedef struct sp_binding_settings {
+    size_t size;
+    const char *output;   /* absolute path of the HDF5 file, NULL: in memory only */
+    uint32_t rank;        /* of this process */
+    bool is_aggregate;    /* totals only, no calls kept */
+    bool track_threads;   /* thread ids and the thread table in the file even for one thread */
+    bool is_host;         /* default profiler only: native sp_init joins, sp_finalize leaves */
+    size_t max_memory;    /* bytes for packed calls, 0: the default */
+    sp_store_options store;
+} sp_binding_settings;
+
+/* How a region is set up within one configuration. Strings are copied; NULL: keep or unknown. */
+typedef struct sp_binding_region_spec {
+    size_t size;
+    bool enabled;
+    const char *source_file; /* the first site wins; NULL: none given */
+    int64_t source_line;
+    const char *source_text;
+    const char *tags_json; /* JSON list of strings; NULL: untouched */
+} sp_binding_region_spec;
+
+/* What publish did. */
+typedef struct sp_binding_report {
+    uint64_t calls_written;
+    uint64_t calls_open;     /* still open, left out */
+    uint64_t calls_crossing; /* ended out of order, recorded and flagged */
+    uint64_t calls_lost;     /* out of memory, signal re-entry */
+    uint64_t unmatched_ends;
+    bool several_threads;    /* more than one thread recorded */
+    void *image;             /* in-memory image when asked for; the caller passes it on or frees it */
+    size_t image_size;
+} sp_binding_report;
+
+/* Calls in metadata scopes: every call that lies wholly inside [start_ns, end_ns] on that thread
+ * (thread -1: on any) gets the JSON object `json`, later entries winning over earlier ones. */
+typedef struct sp_binding_metadata_scope {
+    int64_t start_ns, end_ns;
+    int64_t thread;
+    const char *json;
+} sp_binding_metadata_scope;
+
+typedef struct sp_binding_publication {
+    size_t size;
+    const sp_metadata_entry *metadata;
+    size_t num_metadata;
+    const sp_binding_metadata_scope *scopes;
+    size_t num_scopes;
+    bool want_image;  /* give the image too (always in memory when the run has no output) */
+    bool keep_calls;  /* do not consume: the next publication holds them again */
+    bool with_open_calls; /* nothing follows: open calls become rows that end now */
+} sp_binding_publication;
+
+/* The default profiler of the process (created at first use), or a new independent one. */
+SP_API sp_profiler *sp_binding_default(void);
+SP_API sp_profiler *sp_binding_create(void);
+SP_API void sp_binding_destroy(sp_profiler *profiler);
+
+/* Starts a configuration, dropping what an earlier one recorded and did not publish (a default
+ * profiler that native code started first is taken over with its calls). */
+SP_API int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *settings,
+                                sp_error *error);
+/* Ends it; calls of every region become no-ops. */
+SP_API void sp_binding_deconfigure(sp_profiler *profiler);
+SP_API bool sp_binding_is_recording(const sp_profiler *profiler);
+/* Moment of configure, ns of CLOCK_MONOTONIC. */
+SP_API int64_t sp_binding_start_time_ns(const sp_profiler *profiler);
+/* Grows with every configure and deconfigure of any profiler of the process. */
+SP_API uint64_t sp_binding_generation(void);
+
+/* Id of the name (interned for ever), whether or not anything is configured; -1 when memory is
+ * short or the name is empty or holds a NUL (`length` bytes), with `error` filled. */
+SP_API int32_t sp_binding_intern(const char *name, size_t length, sp_error *error);
+SP_API const char *sp_binding_region_name(int32_t region);
+/* Makes the region known to this configuration, or updates it. */
+SP_API int sp_binding_set_region(sp_profiler *profiler, int32_t region,
+                                 const sp_binding_region_spec *spec, sp_error *error);
+
+/* The hot pair. A region that this configuration does not know or has disabled is ignored; an end
+ * without a begin is counted. Ids must come from sp_binding_intern. */
+SP_API void sp_binding_begin(sp_profiler *profiler, int32_t region);
+SP_API void sp_binding_end(sp_profiler *profiler, int32_t region);
+/* The pair that a generator or coroutine step uses: flags the interval as a resumption. */
+SP_API void sp_binding_resume(sp_profiler *profiler, int32_t region);
+/* Ends a call and attaches its metadata, a JSON object. */
+SP_API void sp_binding_end_with_metadata(sp_profiler *profiler, int32_t region, const char *json,
+                                         size_t length);
+/* Adds a finished call with these exact times; it has no parent. */
+SP_API int sp_binding_append(sp_profiler *profiler, int32_t region, int64_t start_ns,
+                             int64_t end_ns);
+
+/* Pausing: the calls open at that moment end normally, later ones are ignored and balanced. */
+SP_API void sp_binding_pause(sp_profiler *profiler);
+SP_API void sp_binding_unpause(sp_profiler *profiler);
+SP_API bool sp_binding_is_paused(const sp_profiler *profiler);
+/* Regions open on this thread, innermost last; returns how many there are, fills at most `room`. */
+SP_API size_t sp_binding_open_regions(sp_profiler *profiler, int32_t *regions, size_t room);
+
+/* Names the calling thread in the thread table. `ident`: the language's own id. */
+SP_API void sp_binding_name_thread(sp_profiler *profiler, const char *name, int64_t ident,
+                                   bool is_daemon);
+
+/* Calls entered since configure, all threads, undrained ones and open ones included. */
+SP_API int64_t sp_binding_num_calls(sp_profiler *profiler, int32_t region);
+/* Regions of this configuration, in order of creation. */
+SP_API size_t sp_binding_num_regions(sp_profiler *profiler);
+SP_API int32_t sp_binding_region_at(sp_profiler *profiler, size_t i);
+
+/* Closed calls of one region that are not published yet, sorted by start; the two arrays are
+ * malloc'ed, the caller frees them. Absolute ns. */
+SP_API int sp_binding_region_calls(sp_profiler *profiler, int32_t region, int64_t **starts,
+                                   int64_t **ends, size_t *count, sp_error *error);
+/* Totals of the closed calls since configure: also in aggregate mode. exclusive -1 unknown. */
+SP_API int sp_binding_region_totals(sp_profiler *profiler, int32_t region, sp_row_aggregate *out);
+
+/* Writes the file (when the configuration has an output) and consumes the closed calls unless told
+ * otherwise. On failure everything stays recoverable in memory. Blocks; call it without the GIL. */
+SP_API int sp_binding_publish(sp_profiler *profiler, const sp_binding_publication *what,
+                              sp_binding_report *report, sp_error *error);
+
+/* Cost of one begin+end pair in ns as measured at configure. */
+SP_API double sp_binding_pair_cost_ns(const sp_profiler *profiler);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
