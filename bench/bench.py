@@ -1,0 +1,210 @@
+"""Runs every bench and prints one table of ratios: ours over a floor, median and spread, and the bar.
+
+    python bench.py BUILD_FOLDER [--only PREFIX] [--peer PYTHON] [--python PYTHON ...]
+
+Each bench program prints `<variant> <repeat> <ns>`. A ratio is formed within a repeat, so that a
+drift of the machine's speed cancels; the table shows the median over the repeats with the smallest
+and the largest. Exits 1 when the median of a row is above its bar.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+# name, bar (None: no bar), numerator(s of one repeat) as a function of that repeat's samples.
+C_ROWS = [
+    ("C pair, recording in memory / two ticks", 1.2, lambda s: s["record"] / s["floor-ticks"]),
+    ("C pair, five levels deep / two ticks", 1.2, lambda s: s["nest"] / s["floor-ticks"]),
+    ("C pair, off / empty call pair", 1.3, lambda s: s["off"] / s["off-floor-call"]),
+    ("C pair, paused / empty call pair", 1.6, lambda s: s["paused"] / s["floor-call"]),
+    ("C pair, two threads / one thread", 1.1, lambda s: s["threads-2"] / s["threads-1"]),
+]
+FILE_ROWS = [
+    (
+        "publish 10 M calls, plain / (2 x raw write + scatter + id columns)",
+        1.0,
+        lambda s: s["publish-plain"] / (2 * s["raw-write"] + s["scatter"] + s["ids-deflate"]),
+    ),
+    (
+        "publish 10 M calls, gzip 1 / (0.8 x gzip 1 + scatter + id columns)",
+        1.0,
+        lambda s: s["publish-compact"]
+        / (0.8 * s["gzip-floor"] + s["scatter"] + s["ids-deflate"]),
+    ),
+    ("call tree of 10 M calls / one stack pass", 2.5, lambda s: s["call-tree"] / s["stack-pass"]),
+    ("open 10 M calls from stored statistics / 50 ms", 1.0, lambda s: s["open-statistics"] / 50e6),
+    ("bytes a call, plain file / 18", 1.0, lambda s: s["bytes-plain"] / 18),
+    ("bytes a call, gzip 1 / 4.5", None, lambda s: s["bytes-compact"] / 4.5),
+]
+
+
+def python_rows(version):
+    """Rows of one interpreter; 3.12 and later have another bar for decorated functions."""
+    old = version < (3, 12)
+    ticks = 1.2 if old else 1.6
+    name = f"Python {version[0]}.{version[1]}"
+    return [
+        (f"{name} with region / empty manager", 0.75, lambda s: s["with-record"] / s["with-floor"]),
+        (f"{name} with sp.region('x')", 1.15, lambda s: s["named-module"] / s["with-floor"]),
+        (
+            f"{name} with ProfileManager.region('x')",
+            1.15,
+            lambda s: s["named-manager"] / s["with-floor"],
+        ),
+        (
+            f"{name} named, string built on the spot",
+            1.15,
+            lambda s: s["named-fresh"] / (s["with-floor"] + s["fresh-floor"]),
+        ),
+        (
+            f"{name} decorated / (bare + {ticks} x two ticks)",
+            1.0,
+            lambda s: s["decorated"] / (s["bare-call"] + ticks * s["ticks"]),
+        ),
+        (
+            f"{name} decorated, off / (bare + 0.8 x two ticks)",
+            1.0,
+            lambda s: s["off-decorated"] / (s["off-bare"] + 0.8 * s["ticks"]),
+        ),
+        (f"{name} with region, off / empty manager", 1.0, lambda s: s["off-with"] / s["off-floor"]),
+    ]
+
+
+def samples(command, **options):
+    """{repeat: {variant: ns}} of a bench program. Variants of one repeat count are repeated."""
+    out = subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
+    repeats = {}
+    for line in out.splitlines():
+        variant, repeat, value = line.split()
+        repeats.setdefault(int(repeat), {})[variant] = float(value)
+    once = {k: v for k, v in repeats[0].items() if k not in repeats.get(1, {})}
+    return [{**once, **values} for _, values in sorted(repeats.items())]
+
+
+def show(rows, repeats, failures):
+    for name, bar, ratio in rows:
+        values = [ratio(repeat) for repeat in repeats]
+        middle = statistics.median(values)
+        verdict = "" if bar is None else ("ok" if middle <= bar else "ABOVE")
+        if verdict == "ABOVE":
+            failures.append(name)
+        limit = "-" if bar is None else f"{bar:.2f}"
+        spread = f"[{min(values):.2f} .. {max(values):.2f}]"
+        print(f"{name:<70} {middle:7.2f} {spread:>18} {limit:>6} {verdict}", flush=True)
+
+
+def build_floor(python, folder):
+    """Compiles the floor extension for one interpreter; returns its folder."""
+    query = (
+        "import sysconfig; print(sysconfig.get_paths()['include']);"
+        "print(sysconfig.get_config_var('EXT_SUFFIX'))"
+    )
+    include, suffix = subprocess.run(
+        [python, "-c", query], check=True, capture_output=True, text=True
+    ).stdout.split()
+    target = folder / ("floor" + suffix)
+    compiler = os.environ.get("CC", "cc")
+    subprocess.run(
+        [compiler, "-O2", "-shared", "-fPIC", f"-I{include}", HERE / "floor.c", "-o", target],
+        check=True,
+    )
+    return folder
+
+
+def python_version(python):
+    code = "import sys; print(*sys.version_info[:2])"
+    out = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout
+    return tuple(map(int, out.split()))
+
+
+def process_times(command, repeats):
+    """Wall ns of whole processes, one a repeat."""
+    out = []
+    for _ in range(repeats):
+        start = time.perf_counter_ns()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        out.append(time.perf_counter_ns() - start)
+    return out
+
+
+def bench_start(command, python, failures):
+    rows = [
+        ("scope-profiler --version / 10 ms", [command, "--version"], None, 10e6),
+        (
+            "import scope_profiler / (empty interpreter + 3 ms)",
+            [python, "-c", "import scope_profiler"],
+            [python, "-c", "pass"],
+            3e6,
+        ),
+    ]
+    for name, measured, floor, extra in rows:
+        ours = process_times(measured, 11)
+        base = process_times(floor, 11) if floor else [0] * 11
+        pairs = [{"a": a, "b": b + extra} for a, b in zip(ours, base)]
+        show([(name, 1.0, lambda s: s["a"] / s["b"])], pairs, failures)
+
+
+def bench_open(command, folder, failures):
+    """Opening 10 million calls and printing the summary, as the command does it."""
+    took = process_times([command, "inspect", "--regions-only", folder / "plain.h5"], 7)
+    pairs = [{"a": value} for value in took]
+    show([("inspect 10 M calls / 1 s", 1.0, lambda s: s["a"] / 1e9)], pairs, failures)
+
+
+def peer_rows(python, peer, folder):
+    """Ours beside the published package, each in its own interpreter, in turn."""
+    ours = samples([python, HERE / "python_rows.py", build_floor(python, folder)])
+    theirs = samples([peer, HERE / "python_rows.py", build_floor(peer, folder), "--peer"])
+    for variant in ("with-record", "decorated", "named-class"):
+        values = [b[variant] / a[variant] for a, b in zip(ours, theirs)]
+        print(
+            f"published package / ours, {variant:<42} {statistics.median(values):7.1f}"
+            f" [{min(values):.1f} .. {max(values):.1f}]"
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--only", default="", help="c, files, python or start")
+    parser.add_argument("--peer", help="an interpreter that has the published package")
+    parser.add_argument("--python", action="append", default=[])
+    options = parser.parse_args()
+    failures = []
+    command = options.build / "bin" / "scope-profiler"
+    pythons = options.python or [sys.executable]
+    print(f"{'row':<70} {'median':>7} {'spread':>18} {'bar':>6}")
+
+    def wanted(part):
+        return options.only in ("", part)
+
+    with tempfile.TemporaryDirectory(prefix="sp-bench-") as scratch:
+        folder = Path(scratch)
+        if wanted("c"):
+            show(C_ROWS, samples([options.build / "bin" / "bench_c_pair"]), failures)
+        if wanted("files"):
+            show(FILE_ROWS, samples([options.build / "bin" / "bench_files", folder]), failures)
+            bench_open(command, folder, failures)
+        if wanted("python"):
+            for python in pythons:
+                where = build_floor(python, folder)
+                repeats = samples([python, HERE / "python_rows.py", where])
+                show(python_rows(python_version(python)), repeats, failures)
+        if wanted("start"):
+            bench_start(command, pythons[0], failures)
+        if options.peer:
+            peer_rows(pythons[0], options.peer, folder)
+    if failures:
+        print(f"\n{len(failures)} row(s) above the bar: " + "; ".join(failures))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
