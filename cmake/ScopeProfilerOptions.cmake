@@ -1,39 +1,47 @@
-# Language level, warnings, visibility and the options of the build.
+# Language level, kind of build, places of built and installed things, and the options of the build.
 
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Kind of build" FORCE)
-endif()
 
-include(GNUInstallDirs)
+# -O2 throughout: -O3 makes the hot path larger, not faster.
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "Flags of a Release build")
+set(CMAKE_C_FLAGS_DEBUG "-Og -g" CACHE STRING "Flags of a Debug build")
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
+endif()
 
 # Each optional part: AUTO takes what is found, ON fails without it, OFF leaves it out.
 set(SCOPE_PROFILER_ENABLE_HDF5 AUTO CACHE STRING "HDF5 store module: AUTO, ON, OFF")
 option(SCOPE_PROFILER_WERROR "Warnings are errors" OFF)
-option(SCOPE_PROFILER_BUILD_TESTS "Build the C tests" ON)
+option(SCOPE_PROFILER_BUILD_TESTS "Build the C tests" ${PROJECT_IS_TOP_LEVEL})
 option(SCOPE_PROFILER_BUILD_BENCH "Build the benches" OFF)
+option(SCOPE_PROFILER_BUILD_PYTHON "Build the Python extensions" OFF)
 set(SCOPE_PROFILER_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
+set(SCOPE_PROFILER_CORE_DIR "" CACHE PATH
+    "Prefix of an installed core to build the Python extensions against, instead of building it")
+
+# Inside a Python package the installed tree is a folder of the package, the command a script.
+if(SKBUILD)
+  set(SCOPE_PROFILER_BUILD_PYTHON ON)
+  set(SCOPE_PROFILER_BUILD_TESTS OFF)
+  set(CMAKE_INSTALL_LIBDIR scope_profiler/_core/lib)
+  set(CMAKE_INSTALL_INCLUDEDIR scope_profiler/_core/include)
+  set(CMAKE_INSTALL_BINDIR ${SKBUILD_SCRIPTS_DIR})
+endif()
+include(GNUInstallDirs)
+
+# The build tree is laid out as the installed tree is, so that look-ups at run time are one rule.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(SCOPE_PROFILER_MODULE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/scope-profiler)
+set(SCOPE_PROFILER_MODULE_INSTALL_DIR ${CMAKE_INSTALL_LIBDIR}/scope-profiler)
 
 if(SCOPE_PROFILER_SANITIZE)
-  add_compile_options(-fsanitize=${SCOPE_PROFILER_SANITIZE} -fno-omit-frame-pointer)
+  add_compile_options(-fsanitize=${SCOPE_PROFILER_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SCOPE_PROFILER_SANITIZE})
 endif()
-
-# Common properties of one layer (an OBJECT library of src/).
-function(sp_layer target)
-  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-  target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
-  sp_warnings(${target})
-endfunction()
-
-function(sp_warnings target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes
-    -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wwrite-strings)
-  if(SCOPE_PROFILER_WERROR)
-    target_compile_options(${target} PRIVATE -Werror)
-  endif()
-endfunction()

@@ -1,0 +1,41 @@
+# Install rules and what lets other projects find the result: a CMake package and pkg-config files.
+# Everything in it is relative to its own place, so an installed tree may be moved as a whole.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/scope-profiler)
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES include/scope_profiler.h include/scope_results.h include/scope_plugin.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS scope-profiler RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+if(SKBUILD)
+  set(namelink NAMELINK_SKIP)
+  # A wheel cannot hold the usual link; a linker script does its work and cannot be loaded by mistake.
+  foreach(library IN ITEMS scope_profiler scope_results)
+    set(script ${PROJECT_BINARY_DIR}/linker-scripts/lib${library}.so)
+    file(WRITE ${script} "INPUT(lib${library}.so.${PROJECT_VERSION_MAJOR})\n")
+    install(FILES ${script} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endforeach()
+else()
+  install(TARGETS scope_profiler_static scope_results_static EXPORT scope-profiler-static-targets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT scope-profiler-static-targets NAMESPACE scope-profiler:: DESTINATION ${package_dir})
+endif()
+install(TARGETS scope_profiler scope_results EXPORT scope-profiler-targets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${namelink})
+install(EXPORT scope-profiler-targets NAMESPACE scope-profiler:: DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/scope-profiler-config.cmake.in scope-profiler-config.cmake
+                              INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(scope-profiler-config-version.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/scope-profiler-config.cmake
+        ${PROJECT_BINARY_DIR}/scope-profiler-config-version.cmake DESTINATION ${package_dir})
+
+file(RELATIVE_PATH pkgconfig_include ${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir}
+     ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+foreach(library IN ITEMS scope_profiler scope_results)
+  configure_file(cmake/${library}.pc.in ${library}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${pkgconfig_dir})
+endforeach()
