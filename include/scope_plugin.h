@@ -197,6 +197,8 @@ typedef struct sp_store_table {
     void (*close)(sp_store_reader *reader);
     /* True when the library underneath may be called while another thread is inside it. */
     bool (*is_thread_safe)(void);
+    /* Version of the library underneath, e.g. "1.10.8"; NULL: none to tell. */
+    const char *(*library_version)(void);
 } sp_store_table;
 
 #ifdef __cplusplus

@@ -226,6 +226,39 @@ SP_API int sp_results_print_summary(sp_results *results, const sp_summary_option
 /* Parses a public sort key ("start", "total", ...); SP_ERR_INVALID_ARGUMENT lists the choices. */
 SP_API int sp_summary_parse_sort(const char *key, sp_summary_sort *out, sp_error *error);
 
+/* ---- Inspection ------------------------------------------------------------------------------*/
+
+/* What `inspect` shows of a run; zero-initialise and set `size`. */
+typedef struct sp_inspection_options {
+    size_t size;
+    const sp_summary_options *summary; /* filters and layout of the region table; NULL: defaults */
+    bool hide_metadata;
+    bool hide_regions;
+    bool full;                  /* long metadata values are not clipped */
+    const char *const *sources; /* regions whose source text is shown */
+    size_t num_sources;
+} sp_inspection_options;
+
+/* Title, sizes, metadata by section, region table, sources as one UTF-8 text; free() it. */
+SP_API int sp_results_inspect(sp_results *results, const sp_inspection_options *options,
+                              char **out_text, sp_error *error);
+
+/* JSON text {"files": [{"file_path", "num_ranks", "metadata"}]} of these runs, indented by 2, never
+ * clipped; free() it. */
+SP_API int sp_results_metadata_json(sp_results *const *runs, size_t num_runs, char **out_text,
+                                    sp_error *error);
+
+/* ---- Optional parts --------------------------------------------------------------------------*/
+
+/* A store that readers and writers load at run time. Texts belong to the library. */
+typedef struct sp_store_info {
+    const char *module_path;     /* file that was loaded */
+    const char *library_version; /* of the library underneath, "" when the store does not say */
+} sp_store_info;
+
+/* Loads the store of that name ("hdf5") if need be. SP_ERR_NO_MODULE says why it cannot be. */
+SP_API int sp_results_store_info(const char *store, sp_store_info *out, sp_error *error);
+
 #ifdef __cplusplus
 }
 #endif
