@@ -52,6 +52,11 @@ SP_API int sp_results_add_thread(sp_results *results, const sp_thread_row *threa
 SP_API int sp_results_add_task(sp_results *results, const sp_task_row *task, sp_error *error);
 SP_API void sp_results_set_num_ranks(sp_results *results, uint32_t num_ranks);
 
+/* Writes the whole run as an HDF5 profile. `options` NULL: defaults. The file appears under `path`
+ * complete or not at all. SP_ERR_IO, SP_ERR_NO_MODULE, SP_ERR_NO_EVENTS (statistics only). */
+SP_API int sp_results_write(sp_results *results, const char *path,
+                            const sp_store_options *options, sp_error *error);
+
 SP_API void sp_results_close(sp_results *results);
 
 /* ---- What is in it ---------------------------------------------------------------------------*/
@@ -188,6 +193,9 @@ typedef struct sp_summary_options {
     bool color;
     const char *title;     /* NULL: [label - ]<path> (N rank(s)) */
     const char *file_path; /* for the command hints; NULL: none */
+    const char *const *include_names; /* exact region names; NULL: no such filter, then num 0 means
+                                         that none is selected */
+    size_t num_include_names;
 } sp_summary_options;
 
 /* One row of the table: a call path pooled over the selected ranks (or one region when the calls
