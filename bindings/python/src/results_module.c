@@ -1,0 +1,64 @@
+#include "results_module.h"
+
+static int results_exec(PyObject *module) {
+    results_state *state = PyModule_GetState(module);
+    if (results_errors_init(module, state) < 0 || results_records_init(module, state) < 0 ||
+        results_column_init(module, state) < 0) {
+        return -1;
+    }
+    return results_run_init(module, state);
+}
+
+static int results_traverse(PyObject *module, visitproc visit, void *arg) {
+    results_state *state = PyModule_GetState(module);
+    Py_VISIT(state->run_type);
+    Py_VISIT(state->column_type);
+    Py_VISIT(state->row_type);
+    Py_VISIT(state->statistics_type);
+    Py_VISIT(state->times_type);
+    Py_VISIT(state->call_tree_type);
+    Py_VISIT(state->thread_type);
+    Py_VISIT(state->task_type);
+    Py_VISIT(state->corrupt_error);
+    Py_VISIT(state->schema_error);
+    Py_VISIT(state->nesting_error);
+    Py_VISIT(state->events_error);
+    return 0;
+}
+
+static int results_clear(PyObject *module) {
+    results_state *state = PyModule_GetState(module);
+    Py_CLEAR(state->run_type);
+    Py_CLEAR(state->column_type);
+    Py_CLEAR(state->row_type);
+    Py_CLEAR(state->statistics_type);
+    Py_CLEAR(state->times_type);
+    Py_CLEAR(state->call_tree_type);
+    Py_CLEAR(state->thread_type);
+    Py_CLEAR(state->task_type);
+    Py_CLEAR(state->corrupt_error);
+    Py_CLEAR(state->schema_error);
+    Py_CLEAR(state->nesting_error);
+    Py_CLEAR(state->events_error);
+    return 0;
+}
+
+static void results_free(void *module) { results_clear(module); }
+
+static PyModuleDef_Slot results_slots[] = {
+    {Py_mod_exec, results_exec},
+    {0, NULL},
+};
+
+static struct PyModuleDef results_definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "scope_profiler._results",
+    .m_doc = "Finished runs, in C: a thin skin over the results library.",
+    .m_size = sizeof(results_state),
+    .m_slots = results_slots,
+    .m_traverse = results_traverse,
+    .m_clear = results_clear,
+    .m_free = results_free,
+};
+
+PyMODINIT_FUNC PyInit__results(void) { return PyModuleDef_Init(&results_definition); }

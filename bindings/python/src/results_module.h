@@ -1,0 +1,127 @@
+/* What the files of the extension `_results` share: module state, the Run object, errors.
+ *
+ * The extension is a thin skin over scope_results.h: one Run object owns one sp_results handle, and
+ * every number that Python shows comes out of it. Arrays cross as read-only buffers (Column) over
+ * memory of the handle, which they keep alive.
+ */
+#ifndef SCOPE_PYTHON_RESULTS_MODULE_H
+#define SCOPE_PYTHON_RESULTS_MODULE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "scope_results.h"
+
+/* Name of the capsule that carries an in-memory image from the recorder. Its pointer is a malloc'ed
+ * py_image; whoever takes the data sets it to NULL, the capsule frees the rest. */
+#define PY_IMAGE_CAPSULE "scope_profiler.image"
+
+typedef struct py_image {
+    void *data;
+    size_t size;
+} py_image;
+
+typedef struct results_state {
+    PyTypeObject *run_type;
+    PyTypeObject *column_type;
+    PyTypeObject *row_type;        /* struct sequences, see results_records.c */
+    PyTypeObject *statistics_type;
+    PyTypeObject *times_type;
+    PyTypeObject *call_tree_type;
+    PyTypeObject *thread_type;
+    PyTypeObject *task_type;
+    PyObject *corrupt_error;
+    PyObject *schema_error;
+    PyObject *nesting_error;
+    PyObject *events_error;
+} results_state;
+
+/* A Run owns its handle. The lock serialises calls on the handle while the GIL is released; it is
+ * never held while Python objects are made, because that could run other Python code. */
+typedef struct run_object {
+    PyObject_HEAD
+    sp_results *results;
+    PyThread_type_lock lock;
+} run_object;
+
+/* Element type of a Column. */
+typedef enum column_format {
+    COLUMN_INT64,
+    COLUMN_UINT64,
+    COLUMN_INT32,
+    COLUMN_UINT32
+} column_format;
+
+results_state *results_state_of(PyObject *run_or_module_type);
+
+/* ---- errors ---------------------------------------------------------------------------------*/
+
+int results_errors_init(PyObject *module, results_state *state);
+/* Raises what `status` means to Python; always returns NULL. */
+PyObject *results_raise(const results_state *state, int status, const sp_error *error);
+
+/* ---- records --------------------------------------------------------------------------------*/
+
+int results_records_init(PyObject *module, results_state *state);
+PyObject *results_row_record(const results_state *state, const sp_row *row, size_t region,
+                             unsigned columns);
+PyObject *results_statistics_record(const results_state *state, const sp_statistics *statistics);
+PyObject *results_times_record(const results_state *state, const sp_run_times *times);
+PyObject *results_thread_record(const results_state *state, const sp_thread_row *thread);
+PyObject *results_task_record(const results_state *state, const sp_task_row *task);
+
+/* ---- columns --------------------------------------------------------------------------------*/
+
+int results_column_init(PyObject *module, results_state *state);
+/* View of `count` elements at `data`, memory of `run`'s handle. */
+PyObject *results_column_new(const results_state *state, run_object *run, const void *data,
+                             size_t count, column_format format);
+
+/* ---- the Run type ---------------------------------------------------------------------------*/
+
+int results_run_init(PyObject *module, results_state *state);
+void results_lock(run_object *run);
+void results_unlock(run_object *run);
+/* Index from Python, checked against `limit`; -1 with IndexError set. */
+Py_ssize_t results_index(PyObject *value, size_t limit, const char *what);
+
+/* A list of ranks from Python: None means all (NULL, 0). Free with PyMem_Free. */
+typedef struct rank_list {
+    uint32_t *ranks;
+    size_t count;
+} rank_list;
+int results_parse_ranks(PyObject *value, rank_list *out);
+
+/* A list of strings from Python: None means NULL. The texts are borrowed from `owner`. Release with
+ * results_release_texts. */
+typedef struct text_list {
+    PyObject *owner;
+    const char **texts;
+    size_t count;
+} text_list;
+int results_parse_texts(PyObject *value, const char *what, text_list *out);
+void results_release_texts(text_list *texts);
+
+/* Methods of Run, grouped by file. */
+/* results_calls.c */
+PyObject *run_column(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *run_exclusive(PyObject *self, PyObject *arg);
+PyObject *run_call_tree(PyObject *self, PyObject *args, PyObject *kwargs);
+/* results_numbers.c */
+PyObject *run_row_statistics(PyObject *self, PyObject *arg);
+PyObject *run_region_statistics(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *run_percentiles(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *run_imbalance(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *run_times(PyObject *self, PyObject *ignored);
+/* results_build.c */
+PyObject *run_add_row(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *run_add_row_of(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *run_set_metadata(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *run_add_thread(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *run_add_task(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *run_set_num_ranks(PyObject *self, PyObject *arg);
+PyObject *run_write(PyObject *self, PyObject *args, PyObject *kwargs);
+/* results_summary.c */
+PyObject *run_summary(PyObject *self, PyObject *args, PyObject *kwargs);
+
+#endif
