@@ -16,8 +16,7 @@ typedef enum sp_record_kind {
     /* 3 words: first, start tick, end tick. Ended in order, in a lane without flagged calls, depth
      * below SP_RECORD_MAX_DEPTH: number and parent follow from order and depth. */
     SP_RECORD_CALL = 0,
-    /* 7 words: first, start tick, end tick, flags, begin number, parent's begin number (~0: none),
-     * depth. Everything the short form cannot say. */
+    /* 10 words, see below. Everything the short form cannot say. */
     SP_RECORD_CALL_MARKED = 1,
     /* 1 word: the records that follow belong to lane <region field>. */
     SP_RECORD_LANE = 2,
@@ -25,7 +24,11 @@ typedef enum sp_record_kind {
     SP_RECORD_DRAIN = 3,
     /* 1 word + payload padded to words: belongs to the call before it. Region field: payload bytes;
      * depth field: sp_side_kind. Readers skip kinds they do not know. */
-    SP_RECORD_SIDE = 4
+    SP_RECORD_SIDE = 4,
+    /* 2 words: first, count: so many calls of this lane ended before this point and their records
+     * are lost. Every call that was open then is written marked when it ends, and so is every call
+     * begun while one of those is open. */
+    SP_RECORD_LOST = 5
 } sp_record_kind;
 
 typedef enum sp_side_kind {
@@ -34,16 +37,44 @@ typedef enum sp_side_kind {
 
 enum {
     SP_RECORD_CALL_WORDS = 3,
-    SP_RECORD_MARKED_WORDS = 7,
+    SP_RECORD_MARKED_WORDS = 10,
+    SP_RECORD_LOST_WORDS = 2,
     SP_RECORD_MAX_DEPTH = (1 << 24) - 1
 };
 
-/* Flags of SP_RECORD_CALL_MARKED. */
+/* Words of SP_RECORD_CALL_MARKED. A call is written marked when it has a flag, when a call with
+ * CROSSING history (an outlived one) is under or above it on the stack, or when a loss hit it.
+ *
+ * The last three words keep exclusive times right. Exclusive time of a call is the time in which it
+ * was the innermost open call of its lane. When the call at stack position i ends at tick t while
+ * position i + 1 is still open (a crossing end), position i + 1 counts for position i - 1 only from
+ * t on: that t is its OUTER_FROM when it ends in turn. */
+enum {
+    SP_MARKED_FIRST = 0,
+    SP_MARKED_START = 1,
+    SP_MARKED_END = 2,
+    SP_MARKED_FLAGS = 3,
+    SP_MARKED_NUMBER = 4, /* begin number within the lane */
+    SP_MARKED_PARENT = 5, /* begin number of the parent, SP_RECORD_NO_PARENT: none */
+    SP_MARKED_DEPTH = 6,  /* the depth field of the first word is 0 */
+    /* depth + 1 of the nearest call under it on the stack that is still open, 0: none. Of an
+     * appended call: depth + 1 of the innermost open call of the lane, 0: none. */
+    SP_MARKED_BELOW = 7,
+    /* Tick from which on its time counts for that call below: its start, or the end of the last
+     * call that ended from directly under it. */
+    SP_MARKED_OUTER_FROM = 8,
+    /* Tick since which the calls above it have covered it: OUTER_FROM of the call directly above,
+     * its own end when nothing was open above. */
+    SP_MARKED_INNER_FROM = 9
+};
+
+/* Flags of SP_RECORD_CALL_MARKED; 0 is fine. */
 enum {
     SP_CALL_CROSSING = 1u << 0,   /* ended while calls opened inside it were still open */
     SP_CALL_OUTLIVED = 1u << 1,   /* a call below it in the stack ended first */
     SP_CALL_RESUMPTION = 1u << 2, /* a later interval of a generator or coroutine call */
-    SP_CALL_APPENDED = 1u << 3,   /* given as finished: the "ticks" are ns, it has no parent */
+    SP_CALL_APPENDED = 1u << 3,   /* given as finished: its four "ticks" are ns (int64), it has no
+                                     parent, takes the next begin number, covers nobody's time */
     SP_CALL_OPEN = 1u << 4        /* still open when nothing could follow: end = last known time */
 };
 
@@ -77,6 +108,8 @@ static inline uint32_t sp_record_words(uint64_t first)
         return SP_RECORD_MARKED_WORDS;
     case SP_RECORD_LANE:
         return 1;
+    case SP_RECORD_LOST:
+        return SP_RECORD_LOST_WORDS;
     case SP_RECORD_SIDE:
         return 1 + (sp_record_region(first) + 7u) / 8u;
     default:

@@ -1,0 +1,57 @@
+/* unpack.h - a cursor over the records of one block. Never reads outside the block, whatever is in
+ * it; a block that contradicts itself ends early with `damaged` set.
+ *
+ *     status = sp_unpack_begin(&unpack, block, size, true, &error);
+ *     while (sp_unpack_next(&unpack, &event)) ...
+ *     if (unpack.damaged) ...
+ */
+#ifndef SP_LOG_UNPACK_H
+#define SP_LOG_UNPACK_H
+
+#include "log/block.h"
+#include "log/prediction.h"
+#include "log/record.h"
+
+#include <stdbool.h>
+
+/* One record. `kind` says which fields are set; lane always is. */
+typedef struct sp_event {
+    sp_record_kind kind;
+    uint32_t lane;
+    uint32_t region; /* calls */
+    uint32_t depth;  /* calls */
+    uint64_t start, end; /* calls and drains, ticks (appended calls: ns as int64) */
+
+    /* SP_RECORD_CALL_MARKED, see record.h */
+    uint32_t flags, below;
+    uint64_t number, parent, outer_from, inner_from;
+
+    /* SP_RECORD_SIDE: sp_side_kind (or one not known), bytes inside the block, not terminated */
+    uint32_t side_kind, payload_bytes;
+    const char *payload;
+
+    uint64_t lost; /* SP_RECORD_LOST */
+} sp_event;
+
+enum { SP_UNPACK_TAIL_BYTES = 128 };
+
+typedef struct sp_unpack {
+    sp_block_header header;
+    bool damaged;
+    /* private */
+    const uint8_t *block_end; /* of the block itself */
+    const uint8_t *at, *end;  /* in the block, or in `tail` at the end of it */
+    bool in_tail;
+    uint32_t left, lane;
+    sp_prediction prediction;
+    uint8_t tail[SP_UNPACK_TAIL_BYTES];
+} sp_unpack;
+
+/* `check_sum` false: the caller has checked this very block before (sp_block_check). */
+int sp_unpack_begin(sp_unpack *unpack, const void *bytes, size_t size, bool check_sum,
+                    sp_error *error);
+
+/* False at the end or when the block is damaged. */
+bool sp_unpack_next(sp_unpack *unpack, sp_event *event);
+
+#endif
