@@ -193,8 +193,8 @@ typedef struct sp_summary_options {
     bool color;
     const char *title;     /* NULL: [label - ]<path> (N rank(s)) */
     const char *file_path; /* for the command hints; NULL: none */
-    const char *const *include_names; /* exact region names; NULL: no such filter, then num 0 means
-                                         that none is selected */
+    const char *const *include_names; /* exact region names; NULL: no such filter, not NULL with
+                                         none in it: nothing is selected */
     size_t num_include_names;
 } sp_summary_options;
 

@@ -1,6 +1,5 @@
 #include "results_module.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- adding a row ---------------------------------------------------------------------------*/
@@ -198,111 +197,160 @@ PyObject *run_add_row(PyObject *self, PyObject *args, PyObject *kwargs) {
 
 /* ---- rows of another run --------------------------------------------------------------------*/
 
-/* Columns of one thread's calls, gathered from a row. */
-typedef struct gathered {
-    int64_t *values[SP_COLUMN_COUNT];
-    size_t count;
-} gathered;
-
-static void free_gathered(gathered *calls) {
+/* A row with other fields than its source: the columns are handed on, add_row copies them. */
+static int add_changed_row(sp_results *results, sp_results *from, size_t source, const sp_row *row,
+                           sp_error *error) {
+    const int64_t *columns[SP_COLUMN_COUNT] = {NULL};
+    const unsigned present = sp_results_row_columns(from, source);
     for (int c = 0; c < SP_COLUMN_COUNT; c++) {
-        free(calls->values[c]);
-    }
-}
-
-/* Copies the columns of a row, only the calls of `thread` when that is not -2. */
-static int gather(sp_results *from, size_t row, int64_t thread, gathered *out, sp_error *error) {
-    const int64_t *threads = NULL;
-    size_t total = (size_t)sp_results_row(from, row)->count;
-    if (thread != -2) {
-        const int status =
-            sp_results_column(from, row, SP_COLUMN_THREAD_ID, &threads, &total, error);
-        if (status != SP_OK) {
-            return status;
-        }
-    }
-    const unsigned present = sp_results_row_columns(from, row);
-    for (int c = 0; c < SP_COLUMN_COUNT; c++) {
-        const int64_t *values;
-        if (!(present & SP_COLUMN_BIT(c))) {
-            continue;
-        }
-        const int status = sp_results_column(from, row, (sp_column)c, &values, &total, error);
-        if (status != SP_OK) {
-            return status;
-        }
-        out->values[c] = malloc((total > 0 ? total : 1) * sizeof(int64_t));
-        if (out->values[c] == NULL) {
-            return SP_ERR_NO_MEMORY;
-        }
-        out->count = 0;
-        for (size_t i = 0; i < total; i++) {
-            if (threads == NULL || threads[i] == thread) {
-                out->values[c][out->count++] = values[i];
+        size_t count;
+        if (present & SP_COLUMN_BIT(c)) {
+            const int status =
+                sp_results_column(from, source, (sp_column)c, &columns[c], &count, error);
+            if (status != SP_OK) {
+                return status;
             }
         }
     }
-    return SP_OK;
+    return sp_results_add_row(results, row, columns, error);
 }
 
-static int add_changed_row(sp_results *results, sp_results *from, size_t source,
-                           const char *region, long long rank, int64_t thread, sp_error *error) {
-    sp_row row = *sp_results_row(from, source);
-    row.region = region != NULL ? region : row.region;
-    row.rank = rank >= 0 ? (uint32_t)rank : row.rank;
-    gathered calls = {{NULL}, 0};
-    int status = SP_OK;
-    if (sp_results_row_columns(from, source) != 0) {
-        status = gather(from, source, thread, &calls, error);
-        row.count = calls.count;
-        if (thread != -2) {
-            row.has_statistics = false;
-            row.exclusive_total = -1;
-            row.event_metadata_json = NULL;
-        }
-    }
-    if (status == SP_OK) {
-        status = sp_results_add_row(results, &row, (const int64_t *const *)calls.values, error);
-    }
-    free_gathered(&calls);
-    return status;
+/* Two runs are locked in the order of their addresses, so that two threads cannot wait for each
+ * other. */
+static void lock_both(run_object *a, run_object *b) {
+    results_lock(a < b ? a : b);
+    results_lock(a < b ? b : a);
 }
 
 PyObject *run_add_row_of(PyObject *self, PyObject *args, PyObject *kwargs) {
-    static char *keywords[] = {"run", "row", "region", "rank", "thread", NULL};
+    static char *keywords[] = {"run", "row", "region", "rank", "exclusive_total", NULL};
     run_object *run = (run_object *)self, *from;
     results_state *state = results_state_of(self);
-    PyObject *row_arg, *rank_arg = Py_None, *thread_arg = Py_None;
+    PyObject *row_arg, *rank_arg = Py_None, *exclusive_arg = Py_None;
     const char *region = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O|zOO:add_row_of", keywords,
                                      state->run_type, &from, &row_arg, &region, &rank_arg,
-                                     &thread_arg)) {
+                                     &exclusive_arg)) {
         return NULL;
     }
-    const Py_ssize_t row = results_index(row_arg, sp_results_num_rows(from->results), "row");
-    const long long rank = rank_arg == Py_None ? -1 : PyLong_AsLongLong(rank_arg);
-    const long long thread = thread_arg == Py_None ? -2 : PyLong_AsLongLong(thread_arg);
-    if (row < 0 || PyErr_Occurred()) {
+    const Py_ssize_t source = results_index(row_arg, sp_results_num_rows(from->results), "row");
+    if (source < 0) {
         return NULL;
     }
     if (run == from) {
         PyErr_SetString(PyExc_ValueError, "a run cannot take over its own rows");
         return NULL;
     }
+    sp_row row = *sp_results_row(from->results, (size_t)source);
+    row.region = region != NULL ? region : row.region;
+    if (rank_arg != Py_None) {
+        row.rank = (uint32_t)PyLong_AsUnsignedLong(rank_arg);
+    }
+    if (exclusive_arg != Py_None) {
+        row.exclusive_total = PyLong_AsLongLong(exclusive_arg);
+    }
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
     sp_error error = {0};
-    results_lock(from);
-    results_lock(run);
-    const int status =
-        rank < 0 && thread == -2
-            ? sp_results_add_row_of(run->results, from->results, (size_t)row, region, &error)
-            : add_changed_row(run->results, from->results, (size_t)row, region, rank, thread,
-                              &error);
+    lock_both(from, run);
+    const int status = add_changed_row(run->results, from->results, (size_t)source, &row, &error);
     results_unlock(run);
     results_unlock(from);
     if (status != SP_OK) {
         return results_raise(state, status, &error);
     }
     return PyLong_FromSize_t(sp_results_num_rows(run->results) - 1);
+}
+
+/* ---- statistics only ------------------------------------------------------------------------*/
+
+/* Copies what a run knows without its calls: metadata and lanes. */
+static int copy_description(sp_results *to, const sp_results *from, sp_error *error) {
+    int status = SP_OK;
+    for (size_t i = 0; status == SP_OK && i < sp_results_num_metadata(from); i++) {
+        status = sp_results_set_metadata(to, sp_results_metadata(from, i), error);
+    }
+    for (size_t i = 0; status == SP_OK && i < sp_results_num_threads(from); i++) {
+        status = sp_results_add_thread(to, sp_results_thread(from, i), error);
+    }
+    for (size_t i = 0; status == SP_OK && i < sp_results_num_tasks(from); i++) {
+        status = sp_results_add_task(to, sp_results_task(from, i), error);
+    }
+    sp_results_set_num_ranks(to, sp_results_num_ranks(from));
+    return status;
+}
+
+static bool is_selected(const char *name, const text_list *names) {
+    for (size_t i = 0; i < names->count; i++) {
+        if (strcmp(names->texts[i], name) == 0) {
+            return true;
+        }
+    }
+    return names->texts == NULL;
+}
+
+static bool is_rank_selected(uint32_t rank, const rank_list *ranks) {
+    for (size_t i = 0; i < ranks->count; i++) {
+        if (ranks->ranks[i] == rank) {
+            return true;
+        }
+    }
+    return ranks->ranks == NULL;
+}
+
+/* SP_ERR_NOT_FOUND when a selected row carries no statistics. */
+static int add_statistics_rows(sp_results *to, const sp_results *from, const text_list *names,
+                               const rank_list *ranks, sp_error *error) {
+    const int64_t *const columns[SP_COLUMN_COUNT] = {NULL};
+    for (size_t i = 0; i < sp_results_num_rows(from); i++) {
+        const sp_row *row = sp_results_row(from, i);
+        if (!is_selected(row->region, names) || !is_rank_selected(row->rank, ranks)) {
+            continue;
+        }
+        if (!row->has_statistics && !row->has_aggregate) {
+            return SP_ERR_NOT_FOUND;
+        }
+        const int status = sp_results_add_row(to, row, columns, error);
+        if (status != SP_OK) {
+            return status;
+        }
+    }
+    return SP_OK;
+}
+
+PyObject *run_add_statistics_of(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static char *keywords[] = {"run", "regions", "ranks", NULL};
+    run_object *run = (run_object *)self, *from;
+    results_state *state = results_state_of(self);
+    PyObject *names_arg = Py_None, *ranks_arg = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|OO:add_statistics_of", keywords,
+                                     state->run_type, &from, &names_arg, &ranks_arg)) {
+        return NULL;
+    }
+    text_list names;
+    rank_list ranks;
+    if (results_parse_texts(names_arg, "regions", &names) < 0) {
+        return NULL;
+    }
+    if (results_parse_ranks(ranks_arg, &ranks) < 0) {
+        results_release_texts(&names);
+        return NULL;
+    }
+    sp_error error = {0};
+    lock_both(from, run);
+    int status = copy_description(run->results, from->results, &error);
+    if (status == SP_OK) {
+        status = add_statistics_rows(run->results, from->results, &names, &ranks, &error);
+    }
+    results_unlock(run);
+    results_unlock(from);
+    results_release_texts(&names);
+    PyMem_Free(ranks.ranks);
+    if (status == SP_ERR_NOT_FOUND) {
+        Py_RETURN_FALSE;
+    }
+    return status == SP_OK ? Py_NewRef(Py_True) : results_raise(state, status, &error);
 }
 
 /* ---- metadata, lanes, ranks -----------------------------------------------------------------*/

@@ -10,16 +10,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "image_capsule.h"
 #include "scope_results.h"
-
-/* Name of the capsule that carries an in-memory image from the recorder. Its pointer is a malloc'ed
- * py_image; whoever takes the data sets it to NULL, the capsule frees the rest. */
-#define PY_IMAGE_CAPSULE "scope_profiler.image"
-
-typedef struct py_image {
-    void *data;
-    size_t size;
-} py_image;
 
 typedef struct results_state {
     PyTypeObject *run_type;
@@ -116,6 +108,7 @@ PyObject *run_times(PyObject *self, PyObject *ignored);
 /* results_build.c */
 PyObject *run_add_row(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_add_row_of(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *run_add_statistics_of(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_set_metadata(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
 PyObject *run_add_thread(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_add_task(PyObject *self, PyObject *args, PyObject *kwargs);

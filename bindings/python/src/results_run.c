@@ -392,9 +392,12 @@ static PyMethodDef run_methods[] = {
      "exclusive_total=-1, aggregate=None, statistics=None)\n--\n\n"
      "Appends a row from int64 buffers; columns maps column numbers to buffers."},
     {"add_row_of", KEYWORDS(run_add_row_of),
-     "add_row_of($self, run, row, region=None, rank=None, thread=None)\n--\n\n"
-     "Appends a row of another run, on request renamed, moved to a rank, or only the calls of "
-     "one thread."},
+     "add_row_of($self, run, row, region=None, rank=None, exclusive_total=None)\n--\n\n"
+     "Appends a row of another run, on request renamed or moved to a rank."},
+    {"add_statistics_of", KEYWORDS(run_add_statistics_of),
+     "add_statistics_of($self, run, regions=None, ranks=None)\n--\n\n"
+     "Takes over metadata, lanes and stored statistics, but no call; False when a row has no "
+     "statistics."},
     {"set_metadata", FASTCALL(run_set_metadata),
      "set_metadata($self, key, value, /)\n--\n\nvalue: int, float, str or list of str."},
     {"add_thread", KEYWORDS(run_add_thread),
