@@ -1,8 +1,6 @@
 /* main.c - the command table of `scope-profiler`. */
 #include "command.h"
 
-#include "scope_profiler.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +57,7 @@ static int dispatch(int argc, char **argv)
         return CLI_FAILED;
     }
     if (strcmp(first, "--version") == 0) {
-        printf(CLI_PROGRAM " %s\n", sp_version());
+        puts(CLI_PROGRAM " " SP_VERSION);
         return CLI_OK;
     }
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {

@@ -1,0 +1,151 @@
+/* cmd_inspect.c - `scope-profiler inspect FILE...`: what is in a profile. */
+#include "command.h"
+#include "files.h"
+#include "selection.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int write_file(const cli_command *command, const char *path, const char *text)
+{
+    FILE *file;
+    bool fine;
+    if (strcmp(path, "-") == 0) {
+        fputs(text, stdout);
+        return CLI_OK;
+    }
+    file = fopen(path, "we");
+    if (!file)
+        return cli_fail(command, CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
+    fine = fputs(text, file) >= 0;
+    if (fclose(file) != 0 || !fine)
+        return cli_fail(command, CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
+    return CLI_OK;
+}
+
+/* Writes the metadata of all files, or nothing when one of them cannot be read. */
+static int export_metadata(const cli_command *command, char *const *files, size_t count,
+                           const char *path)
+{
+    sp_results **runs = cli_allocate(count * sizeof *runs);
+    sp_error error = {0};
+    char *text = NULL;
+    size_t opened = 0;
+    int code = CLI_OK;
+    while (opened < count && code == CLI_OK) {
+        code = cli_open(command, files[opened], &runs[opened]);
+        opened += code == CLI_OK;
+    }
+    if (code == CLI_OK) {
+        int status = sp_results_metadata_json(runs, count, &text, &error);
+        code = status == SP_OK ? write_file(command, path, text)
+                               : cli_fail_on(command, files[0], status, &error);
+    }
+    free(text);
+    for (size_t i = 0; i < opened; i++)
+        sp_results_close(runs[i]);
+    free(runs);
+    return code;
+}
+
+static int inspect_file(const cli_command *command, const char *path,
+                        const sp_inspection_options *options)
+{
+    sp_results *results;
+    sp_error error = {0};
+    char *text;
+    int status, code = cli_open(command, path, &results);
+    if (code != CLI_OK)
+        return code;
+    status = sp_results_inspect(results, options, &text, &error);
+    if (status == SP_OK) {
+        fputs(text, stdout);
+        free(text);
+    } else {
+        code = cli_fail_on(command, path, status, &error);
+    }
+    sp_results_close(results);
+    return code;
+}
+
+/* A file that cannot be shown does not keep the others from being shown; the first failure gives
+ * the exit code. */
+static int inspect_files(const cli_arguments *arguments, char *const *files, size_t count,
+                         cli_selection *selection)
+{
+    sp_inspection_options options = {
+        .size = sizeof options,
+        .summary = &selection->summary,
+        .hide_metadata = cli_has(arguments, "regions-only"),
+        .hide_regions = cli_has(arguments, "metadata-only"),
+        .full = cli_has(arguments, "full"),
+    };
+    const char **sources = cli_values(arguments, "source", &options.num_sources);
+    int first_failure = CLI_OK;
+    options.sources = sources;
+    selection->summary.color = cli_wants_color(STDOUT_FILENO);
+    for (size_t i = 0; i < count; i++) {
+        int code;
+        selection->summary.file_path = files[i];
+        code = inspect_file(arguments->command, files[i], &options);
+        if (first_failure == CLI_OK)
+            first_failure = code;
+        if (code == CLI_USAGE)
+            break; /* it would be said again for every file */
+    }
+    free(sources);
+    return first_failure;
+}
+
+static int run(const cli_arguments *arguments)
+{
+    const char *metadata_path = cli_value(arguments, "export-metadata");
+    cli_selection selection;
+    char **files;
+    size_t count;
+    int code = cli_select(arguments, &selection);
+    if (code != CLI_OK)
+        return code;
+    if (!cli_expand_files(arguments, &files, &count)) {
+        cli_release_selection(&selection);
+        return CLI_FAILED;
+    }
+    if (metadata_path)
+        code = export_metadata(arguments->command, files, count, metadata_path);
+    if (code == CLI_OK && !cli_has(arguments, "quiet"))
+        code = inspect_files(arguments, files, count, &selection);
+    cli_release_files(files, count);
+    cli_release_selection(&selection);
+    return code;
+}
+
+static const cli_option options[] = {
+    CLI_FILTER_OPTIONS,
+    CLI_TABLE_OPTIONS,
+    {.name = "full", .kind = CLI_FLAG, .help = "do not shorten long metadata values"},
+    {.name = "source", .kind = CLI_LIST, .value_name = "NAME",
+     .help = "show where these regions are defined, and their source text"},
+    {.name = "export-metadata", .kind = CLI_VALUE, .value_name = "PATH",
+     .help = "write the metadata of all files as JSON to PATH ('-': standard output)"},
+    {.name = "quiet", .letter = 'q', .kind = CLI_FLAG,
+     .help = "print nothing; for --export-metadata, and to check that files can be read"},
+    {.name = "metadata-only", .kind = CLI_FLAG, .excludes = "regions-only",
+     .help = "leave out the region table"},
+    {.name = "regions-only", .kind = CLI_FLAG, .excludes = "metadata-only",
+     .help = "leave out the metadata"},
+};
+
+const cli_command cli_inspect = {
+    .name = "inspect",
+    .usage = "FILE...",
+    .summary = "show the metadata and the regions of profiles",
+    .description = "Shows what is in one or more profiles: title and size, metadata, regions.\n"
+                   "FILE may be a pattern such as 'runs/*.h5'.",
+    .options = options,
+    .num_options = CLI_COUNT(options),
+    .min_words = 1,
+    .run = run,
+};

@@ -1,0 +1,44 @@
+/* selection.h - the options that choose regions and ranks, shared by the reading commands. */
+#ifndef CLI_SELECTION_H
+#define CLI_SELECTION_H
+
+#include "command.h"
+
+#include "scope_results.h"
+
+extern const char *const cli_sort_keys[];
+extern const char *const cli_percentage_modes[];
+
+/* Whether a word can be part of a rank list ("0", "4-7"). */
+bool cli_is_rank_word(const char *word);
+
+/* Rows of an option table. */
+#define CLI_FILTER_OPTIONS                                                                         \
+    {.name = "include", .letter = 'i', .kind = CLI_VALUE, .value_name = "REGEX",                   \
+     .help = "only regions whose name starts with a match of REGEX; may be repeated"},             \
+    {.name = "exclude", .letter = 'e', .kind = CLI_VALUE, .value_name = "REGEX",                   \
+     .help = "leave out regions whose name starts with a match of REGEX; may be repeated"},        \
+    {.name = "ranks", .letter = 'r', .kind = CLI_LIST, .value_name = "RANK",                       \
+     .belongs = cli_is_rank_word, .help = "only these ranks: numbers and ranges, as in 0 2 4-7"}
+
+#define CLI_TABLE_OPTIONS                                                                          \
+    {.name = "sort", .kind = CLI_VALUE, .value_name = "KEY", .choices = cli_sort_keys,             \
+     .help = "order of the regions (default: start)"},                                             \
+    {.name = "columns", .kind = CLI_LIST, .value_name = "COLUMN",                                  \
+     .help = "columns of the table: region, ranks, calls, total, percent, parent_percent, avg, "   \
+             "min, max, first, last, std, p50, p95, p99, imbalance, gpu_total, gpu_avg"},          \
+    {.name = "percentage-mode", .kind = CLI_VALUE, .value_name = "MODE",                           \
+     .choices = cli_percentage_modes, .help = "what the percentages count"}
+
+/* The arrays behind an sp_summary_options. */
+typedef struct cli_selection {
+    sp_summary_options summary;
+    const char **include, **exclude, **columns;
+    uint32_t *ranks;
+} cli_selection;
+
+/* Reads the rows above from a command line. Returns CLI_OK, or CLI_USAGE after an error line. */
+int cli_select(const cli_arguments *arguments, cli_selection *out);
+void cli_release_selection(cli_selection *selection);
+
+#endif
