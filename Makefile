@@ -1,0 +1,26 @@
+# The commands of this tree. The C build itself is CMake's: see CMakePresets.json.
+
+help:
+	@echo 'make demo      install what is missing, build into .venv, profile examples/heat'
+	@echo 'make test      checks, C tests, the Python suite, the core suite on other Pythons'
+	@echo 'make test-all  also sanitizers, long suites, packages, the other Debian release'
+	@echo 'make bench     measure against the floors'
+	@echo 'make clean     remove build and .venv'
+
+demo:
+	@tools/demo.sh
+
+test:
+	@tools/test.sh quick
+
+test-all:
+	@tools/test.sh quick extra
+
+bench:
+	@if [ -f bench/run.sh ]; then tools/prepare.sh test && sh bench/run.sh; \
+	else echo 'no benches in this tree: bench/run.sh is missing' >&2; exit 1; fi
+
+clean:
+	rm -rf --one-file-system build .venv
+
+.PHONY: help demo test test-all bench clean

@@ -1,0 +1,55 @@
+"""Checks that each public header compiles alone: as C99, as C11 and as C++11, without a warning.
+
+Usage: check_headers.py [root]. The compilers are $CC and $CXX, else cc and c++.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+LANGUAGES = [
+    (os.environ.get("CC", "cc"), "c", "-std=c99"),
+    (os.environ.get("CC", "cc"), "c", "-std=c11"),
+    (os.environ.get("CXX", "c++"), "c++", "-std=c++11"),
+]
+
+
+def compile_alone(header, include, compiler, language, standard):
+    """Compiles a file that holds nothing but the include, twice; returns what the compiler said."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / ("alone." + language)
+        source.write_text(f'#include "{header}"\n#include "{header}"\ntypedef int is_not_empty;\n')
+        command = [compiler, "-x", language, standard, *WARNINGS, "-fsyntax-only", f"-I{include}", str(source)]
+        try:
+            run = subprocess.run(command, capture_output=True, text=True)
+        except FileNotFoundError:
+            return f"no compiler {compiler}"
+    return None if run.returncode == 0 else run.stderr.strip()
+
+
+def check(root):
+    """Lines of trouble for the headers of root/include."""
+    found = []
+    include = root / "include"
+    for header in sorted(include.glob("*.h")) + sorted(include.glob("*.hpp")):
+        for compiler, language, standard in LANGUAGES:
+            if header.suffix == ".hpp" and language == "c":
+                continue
+            said = compile_alone(header.name, include, compiler, language, standard)
+            if said:
+                found.append(f"include/{header.name} alone with {standard}:\n{said}")
+    return found
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+    found = check(root)
+    print("\n".join(found + [f"public headers: {len(found)} wrong"]))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Makes a virtual environment with the package in it. The core is taken as built by
+# tools/build_core.sh; only the extensions are compiled for this Python.
+# Usage: tools/install_python.sh VENV PYTHON REQUIREMENTS
+
+set -e
+cd "$(dirname "$0")/.."
+venv=$1
+python=$2
+requirements=$3
+pip="$venv/bin/python -m pip --disable-pip-version-check -q"
+
+if ! "$venv/bin/python" -c '' 2>/dev/null; then
+    rm -rf "$venv"
+    "$python" -m venv "$venv"
+fi
+tools/stamp.sh "$venv/.stamp-$(basename "$requirements")" requirements-build.txt "$requirements" -- \
+    $pip install --prefer-binary -r "$requirements"
+
+tag=$("$venv/bin/python" -c 'import sys; print(sys.implementation.cache_tag)')
+tools/stamp.sh "$venv/.stamp-package" \
+    build/prefix bindings/python src/session/binding.h pyproject.toml CMakeLists.txt cmake -- \
+    $pip install --no-build-isolation --no-deps --force-reinstall . \
+    --config-settings=build-dir="build/extension-$tag" \
+    --config-settings=cmake.define.SCOPE_PROFILER_CORE_DIR="$PWD/build/prefix"

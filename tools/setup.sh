@@ -1,0 +1,75 @@
+#!/bin/sh
+# Finds what a build needs from the system and installs what is missing: as root through apt-get, else
+# it names the packages in one line and fails. `tools/setup.sh test` also asks for what only the tests
+# need. Prints nothing when nothing is missing.
+
+cd "$(dirname "$0")/.." || exit 1
+purpose=${1:-build}
+
+has()
+{
+    command -v "$1" >/dev/null 2>&1
+}
+
+has_cmake()
+{
+    has cmake && cmake --version | awk 'NR == 1 { split($3, v, "."); exit !(v[1] > 3 || v[2] >= 25) }'
+}
+
+# Compiles an empty program in the language $1 that includes the header $2; $3: further flags.
+compiles()
+{
+    echo "#include <$2>" | cc -x "$1" $3 -fsyntax-only - >/dev/null 2>&1
+}
+
+has_hdf5()
+{
+    compiles c hdf5.h "-I${HDF5_ROOT:-/usr}/include -I/usr/include/hdf5/serial" ||
+        { has pkg-config && compiles c hdf5.h "$(pkg-config --cflags hdf5 2>/dev/null)"; }
+}
+
+missing_packages()
+{
+    compiles c stdio.h || printf ' gcc libc6-dev'
+    has_cmake || printf ' cmake'
+    has make || has ninja || printf ' make'
+    has pkg-config || printf ' pkg-config'
+    has_hdf5 || printf ' libhdf5-dev'
+    tools/find_python.sh >/dev/null 2>&1 || printf ' python3 python3-venv python3-dev'
+    if [ "$purpose" = test ]; then
+        compiles c++ string || printf ' g++'
+    fi
+}
+
+# Nice to have, never a reason to fail: a quicker build tool and a quicker decompressor.
+optional_packages()
+{
+    has ninja || printf ' ninja-build'
+    compiles c libdeflate.h || printf ' libdeflate-dev'
+}
+
+install_packages()
+{
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+        -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+
+missing=$(missing_packages)
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ] || ! has apt-get; then
+    echo "missing:$missing (Debian's names); install them, e.g. apt-get install$missing" >&2
+    exit 1
+fi
+
+echo "installing:$missing"
+if ! install_packages $missing $(optional_packages); then
+    apt-get update -q </dev/null
+    install_packages $missing $(optional_packages) || install_packages $missing
+fi
+
+missing=$(missing_packages)
+if [ -n "$missing" ]; then
+    echo "still missing after apt-get install:$missing" >&2
+    exit 1
+fi

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Runs test lanes and prints the time of each. Usage: tools/test.sh GROUP...
+#   demo    the main job, twice; the second run is done in seconds
+#   quick   checks, C tests, the full Python suite on .venv, the core suite on every other Python
+#   extra   sanitizers, the build without optional parts, a stranger's project, long suites, and the
+#           Debian release that this machine does not run
+
+set -u
+cd "$(dirname "$0")/.."
+. tools/generator.sh
+. tools/lanes.sh
+
+# Configures, builds and runs the C tests of one preset.
+c_tests()
+{
+    { [ -f "build/$1/CMakeCache.txt" ] || cmake --preset "$1"; } &&
+        cmake --build --preset "$1" --parallel "$(nproc)" &&
+        ctest --preset "$1" --parallel "$(nproc)"
+}
+
+# The core suite on another Python: the extensions are built for it, the core is the same.
+core_suite()
+{
+    local python
+    python=$(tools/find_python.sh "$1" 2>&1) || { echo "$python"; return 77; }
+    tools/install_python.sh "build/venv-$1" "$python" requirements-test.txt &&
+        "build/venv-$1/bin/python" -m pytest -m "not long" tests/python
+}
+
+# The package as a stranger installs it: everything from the source tree, nothing prepared.
+wheel()
+{
+    rm -rf build/venv-wheel &&
+        "$(tools/find_python.sh)" -m venv build/venv-wheel &&
+        build/venv-wheel/bin/python -m pip install -q . &&
+        build/venv-wheel/bin/scope-profiler --version &&
+        build/venv-wheel/bin/python -c 'import scope_profiler; print(scope_profiler.__version__)'
+}
+
+# pytest answers 5 when nothing matches.
+long_suite()
+{
+    .venv/bin/python -m pytest -m long || { [ $? -eq 5 ] && return 77; }
+}
+
+demo_group()
+{
+    lane demo 900 tools/demo.sh
+    lane demo-again 90 tools/demo.sh
+}
+
+quick_group()
+{
+    lane setup 900 tools/prepare.sh test
+    lane checks 120 tools/check.sh
+    lane c-tests 600 c_tests dev
+    lane python-full 900 .venv/bin/python -m pytest -m "not long"
+    local own
+    own=$(.venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    for version in 3.10 3.11 3.12 3.13; do
+        [ "$version" = "$own" ] || lane "python-$version" 600 core_suite $version
+    done
+}
+
+extra_group()
+{
+    lane asan 1200 c_tests asan
+    lane tsan 1200 c_tests tsan
+    lane bare 600 c_tests bare
+    lane stranger 300 tests/package/run.sh build/prefix
+    lane wheel 600 wheel
+    lane stranger-wheel 300 tests/package/run.sh \
+        build/venv-wheel/lib/python3*/site-packages/scope_profiler/_core
+    lane python-long 1200 long_suite
+    lane other-debian 1500 tools/try_release.sh
+}
+
+export -f c_tests core_suite wheel long_suite
+for group in "$@"; do
+    "${group}_group"
+done
+close_lanes
