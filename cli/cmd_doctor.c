@@ -68,8 +68,8 @@ static void report_hdf5(void)
     sp_store_info info;
     sp_error error = {0};
     cli_doctor_heading("HDF5");
-    if (sp_results_store_info("hdf5", &info, &error) == SP_OK) {
-        cli_doctor_fact("module", "%s", info.module_path);
+    if (sp_results_hdf5_info(&info, &error) == SP_OK) {
+        cli_doctor_fact("module in", "%s", info.module_folder);
         cli_doctor_fact("library", "%s", info.library_version);
         return;
     }

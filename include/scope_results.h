@@ -258,14 +258,14 @@ SP_API int sp_results_metadata_json(sp_results *const *runs, size_t num_runs, ch
 
 /* ---- Optional parts --------------------------------------------------------------------------*/
 
-/* A store that readers and writers load at run time. Texts belong to the library. */
+/* A store that readers and writers load at run time. */
 typedef struct sp_store_info {
-    const char *module_path;     /* file that was loaded */
-    const char *library_version; /* of the library underneath, "" when the store does not say */
+    char module_folder[1024];
+    char library_version[64]; /* of the library underneath, "" when the store does not say */
 } sp_store_info;
 
-/* Loads the store of that name ("hdf5") if need be. SP_ERR_NO_MODULE says why it cannot be. */
-SP_API int sp_results_store_info(const char *store, sp_store_info *out, sp_error *error);
+/* About the HDF5 store, which is loaded if need be. SP_ERR_NO_MODULE says why it cannot be. */
+SP_API int sp_results_hdf5_info(sp_store_info *out, sp_error *error);
 
 #ifdef __cplusplus
 }
