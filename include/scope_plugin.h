@@ -133,7 +133,6 @@ typedef struct sp_store_options {
 /* ---- File store ------------------------------------------------------------------------------*/
 
 #define SP_STORE_VERSION 1u
-#define SP_STORE_SYMBOL "sp_store_table"
 
 typedef struct sp_store_writer sp_store_writer;
 typedef struct sp_store_reader sp_store_reader;
@@ -199,7 +198,16 @@ typedef struct sp_store_table {
     bool (*is_thread_safe)(void);
     /* Version of the library underneath, e.g. "1.10.8"; NULL: none to tell. */
     const char *(*library_version)(void);
+    /* All values of one column of one row where they lie, without a copy; they live until close.
+     * NULL when the column is absent or not held in that form: then read_calls. The entry itself
+     * may be NULL, or lie outside `size`. */
+    const int64_t *(*borrow_calls)(sp_store_reader *reader, size_t row, sp_column column);
 } sp_store_table;
+
+/* What a store module exports: gives its table, or NULL with the reason when the library that it
+ * needs is not the one it was built for. */
+#define SP_STORE_SYMBOL "sp_store_module"
+typedef const sp_store_table *(*sp_store_entry)(sp_error *error);
 
 #ifdef __cplusplus
 }

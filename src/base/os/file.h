@@ -1,0 +1,25 @@
+/* file.h - questions about files. */
+#ifndef SP_BASE_OS_FILE_H
+#define SP_BASE_OS_FILE_H
+
+#include "scope_plugin.h"
+
+typedef enum sp_os_file_kind {
+    SP_OS_FILE_NONE, /* nothing there, or a part of the path is missing */
+    SP_OS_FILE_REGULAR,
+    SP_OS_FILE_FOLDER,
+    SP_OS_FILE_OTHER,
+    SP_OS_FILE_UNKNOWN /* the system would not say: see errno */
+} sp_os_file_kind;
+
+/* Kind of what `path` leads to, links followed; its size in bytes when it is a regular file.
+ * `out_size` may be NULL. */
+sp_os_file_kind sp_os_file_look(const char *path, uint64_t *out_size);
+
+/* First path that fits a shell pattern; false when none does or it does not fit into `room`. */
+bool sp_os_file_match(const char *pattern, char *out, size_t room);
+
+/* Makes a folder and the folders above it that are missing, with the rights of the umask. */
+int sp_os_make_folders(const char *path, sp_error *error);
+
+#endif

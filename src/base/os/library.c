@@ -1,0 +1,62 @@
+#include "base/os/library.h"
+
+#include "base/error.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Local scope alone does not shield a library from a program that is linked to another version of
+ * one of its dependencies: the program's symbols still win. Deep binding does, but sanitizers,
+ * which live by interposing, refuse it. */
+#if defined(RTLD_DEEPBIND) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define OPEN_MODE (RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)
+#else
+#define OPEN_MODE (RTLD_NOW | RTLD_LOCAL)
+#endif
+
+void *sp_os_library_open(const char *path, sp_error *error)
+{
+    void *library = dlopen(path, OPEN_MODE);
+    if (library == NULL)
+        sp_fail(error, SP_ERR_NO_MODULE, "cannot load '%s': %s", path, dlerror());
+    return library;
+}
+
+sp_os_function sp_os_library_function(void *library, const char *name)
+{
+    void *symbol = dlsym(library, name);
+    sp_os_function function;
+    /* POSIX gives functions as object pointers; C has no conversion, so the bytes are copied. */
+    memcpy(&function, &symbol, sizeof function);
+    return function;
+}
+
+static bool cut_to_folder(const char *path, char *out, size_t room)
+{
+    char whole[PATH_MAX];
+    if (realpath(path, whole) == NULL)
+        return false;
+    char *slash = strrchr(whole, '/');
+    if (slash == NULL || (size_t)(slash - whole) >= room)
+        return false;
+    memcpy(out, whole, (size_t)(slash - whole));
+    out[slash - whole] = '\0';
+    return true;
+}
+
+bool sp_os_folder_of(sp_os_function function, char *out, size_t room)
+{
+    void *address;
+    memcpy(&address, &function, sizeof address);
+    Dl_info info;
+    /* Without a slash it is a program's argv[0], not a path. */
+    return dladdr(address, &info) != 0 && info.dli_fname != NULL &&
+           strchr(info.dli_fname, '/') != NULL && cut_to_folder(info.dli_fname, out, room);
+}
+
+bool sp_os_program_folder(char *out, size_t room)
+{
+    return cut_to_folder("/proc/self/exe", out, room);
+}

@@ -1,0 +1,20 @@
+/* library.h - shared objects opened at run time, and where this code itself lies. */
+#ifndef SP_BASE_OS_LIBRARY_H
+#define SP_BASE_OS_LIBRARY_H
+
+#include "scope_plugin.h"
+
+/* Opens `path` so that its symbols neither reach nor come from the rest of the process: what it
+ * needs it finds among its own dependencies first. Never closed. NULL with the loader's words. */
+void *sp_os_library_open(const char *path, sp_error *error);
+
+/* A pointer to the function of that name, NULL when there is none. */
+typedef void (*sp_os_function)(void);
+sp_os_function sp_os_library_function(void *library, const char *name);
+
+/* Folder of the library or program that holds the function, of the running program; absolute,
+ * without a slash at the end. False when it cannot be told or does not fit. */
+bool sp_os_folder_of(sp_os_function function, char *out, size_t room);
+bool sp_os_program_folder(char *out, size_t room);
+
+#endif
