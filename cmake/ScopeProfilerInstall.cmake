@@ -12,12 +12,7 @@ install(TARGETS scope-profiler RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 if(SKBUILD)
   set(namelink NAMELINK_SKIP)
-  # A wheel cannot hold the usual link; a linker script does its work and cannot be loaded by mistake.
-  foreach(library IN ITEMS scope_profiler scope_results)
-    set(script ${PROJECT_BINARY_DIR}/linker-scripts/lib${library}.so)
-    file(WRITE ${script} "INPUT(lib${library}.so.${PROJECT_VERSION_MAJOR})\n")
-    install(FILES ${script} DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  endforeach()
+  sp_install_linker_scripts()
 else()
   install(TARGETS scope_profiler_static scope_results_static EXPORT scope-profiler-static-targets
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

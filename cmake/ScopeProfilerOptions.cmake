@@ -18,14 +18,12 @@ set(SCOPE_PROFILER_ENABLE_HDF5 AUTO CACHE STRING "HDF5 store module: AUTO, ON, O
 option(SCOPE_PROFILER_WERROR "Warnings are errors" OFF)
 option(SCOPE_PROFILER_BUILD_TESTS "Build the C tests" ${PROJECT_IS_TOP_LEVEL})
 option(SCOPE_PROFILER_BUILD_BENCH "Build the benches" OFF)
-option(SCOPE_PROFILER_BUILD_PYTHON "Build the Python extensions" OFF)
 set(SCOPE_PROFILER_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
 set(SCOPE_PROFILER_CORE_DIR "" CACHE PATH
     "Prefix of an installed core to build the Python extensions against, instead of building it")
 
 # Inside a Python package the installed tree is a folder of the package, the command a script.
 if(SKBUILD)
-  set(SCOPE_PROFILER_BUILD_PYTHON ON)
   set(SCOPE_PROFILER_BUILD_TESTS OFF)
   set(CMAKE_INSTALL_LIBDIR scope_profiler/_core/lib)
   set(CMAKE_INSTALL_INCLUDEDIR scope_profiler/_core/include)

@@ -56,6 +56,16 @@ function(sp_module target)
   install(TARGETS ${target} LIBRARY DESTINATION ${SCOPE_PROFILER_MODULE_INSTALL_DIR})
 endfunction()
 
+# In place of the links lib<name>.so, which a wheel cannot hold: a linker script does their work, and
+# nobody can load a second copy of the library through it.
+function(sp_install_linker_scripts)
+  foreach(library IN ITEMS scope_profiler scope_results)
+    set(script ${PROJECT_BINARY_DIR}/linker-scripts/lib${library}.so)
+    file(WRITE ${script} "INPUT(lib${library}.so.${PROJECT_VERSION_MAJOR})\n")
+    install(FILES ${script} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endforeach()
+endfunction()
+
 # sp_part(<what> <text>): one line of the summary of what is built.
 function(sp_part what text)
   set_property(GLOBAL APPEND PROPERTY SCOPE_PROFILER_PARTS "${what}|${text}")
