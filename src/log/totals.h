@@ -3,36 +3,33 @@
 #ifndef SP_LOG_TOTALS_H
 #define SP_LOG_TOTALS_H
 
+#include "base/number_map.h"
+#include "base/vector.h"
 #include "log/record.h"
 #include "log/resolver.h"
 #include "log/tick_map.h"
 #include "scope_plugin.h"
 
-/* Totals of one region on one lane. The layout of sp_row_aggregate and the moment it first began. */
+/* Totals of one region on one lane. */
 typedef struct sp_totals_cell {
-    uint32_t region;
-    bool is_used;
-    int64_t first_start_ns;
-    uint64_t resumptions; /* of the calls counted, later intervals of a generator or coroutine */
+    uint32_t lane, region;
+    int64_t first_start_ns; /* earliest begin of a call that ended */
+    uint64_t resumptions;   /* of the calls counted, later intervals of a generator or coroutine */
     sp_row_aggregate sum;
 } sp_totals_cell;
 
-typedef struct sp_totals_lane {
-    sp_resolver resolver;
-    sp_totals_cell *cells; /* open addressing by region; room is 0 or a power of two */
-    size_t count, room;
-} sp_totals_lane;
-
 /* Zeroed memory is empty. One thread at a time. */
 typedef struct sp_totals {
-    sp_totals_lane *lanes; /* by lane */
-    size_t num_lanes, room;
-    uint64_t lost;     /* calls whose records were lost, or that found no memory here */
+    SP_VECTOR(sp_resolver) lanes;    /* by lane */
+    SP_VECTOR(sp_totals_cell) cells; /* in order of first end */
+    sp_number_map cell_of;           /* lane << 32 | region to cell */
+    uint64_t lost;     /* calls that lost records speak of, or that found no memory here */
     uint64_t drain_ns; /* time of the drain records seen */
 } sp_totals;
 
 /* Adds the records of a span (whole records, as for sp_pack_words). `lane`: of the first record;
- * holds that of the last one on return. False: memory was short, some calls count as lost. */
+ * holds that of the last one on return. False: memory was short, some calls count as lost, or the
+ * span held no whole records, and the rest of it was left out. */
 bool sp_totals_add_words(sp_totals *totals, const uint64_t *words, size_t count, uint32_t *lane,
                          const sp_tick_map *map);
 

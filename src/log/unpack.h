@@ -42,7 +42,7 @@ typedef struct sp_unpack {
     const uint8_t *block_end; /* of the block itself */
     const uint8_t *at, *end;  /* in the block, or in `tail` at the end of it */
     bool in_tail;
-    uint32_t left, lane;
+    uint32_t left, calls_left, lane;
     sp_prediction prediction;
     uint8_t tail[SP_UNPACK_TAIL_BYTES];
 } sp_unpack;
