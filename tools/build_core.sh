@@ -5,6 +5,6 @@ set -e
 cd "$(dirname "$0")/.."
 . tools/generator.sh
 
-[ -f build/release/CMakeCache.txt ] || cmake --preset release
-cmake --build --preset release --parallel "$(nproc)"
-cmake --install build/release >build/install.log
+tools/quiet.sh core-configure cmake --preset release
+tools/quiet.sh core-build cmake --build --preset release --parallel "$(nproc)"
+tools/quiet.sh core-install cmake --install build/release

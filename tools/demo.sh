@@ -7,10 +7,10 @@ cd "$(dirname "$0")/.."
 . tools/generator.sh
 
 tools/prepare.sh build
-core=$(.venv/bin/python -c 'import scope_profiler, os; print(os.path.dirname(scope_profiler.__file__))')/_core
-[ -f build/heat/CMakeCache.txt ] ||
+core=$(.venv/bin/python -c 'import scope_profiler; print(scope_profiler.__path__[0])')/_core
+tools/quiet.sh heat-configure \
     cmake -S examples/heat -B build/heat -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$core"
-cmake --build build/heat
+tools/quiet.sh heat-build cmake --build build/heat
 
 mkdir -p build/demo
 HEAT_BUILD=$PWD/build/heat

@@ -8,18 +8,20 @@ cd "$(dirname "$0")/.."
 venv=$1
 python=$2
 requirements=$3
-pip="$venv/bin/python -m pip --disable-pip-version-check -q"
+name=$(basename "$venv")
+pip="$venv/bin/python -m pip --disable-pip-version-check"
 
 if ! "$venv/bin/python" -c '' 2>/dev/null; then
     rm -rf "$venv"
+    echo "making $venv with $python"
     "$python" -m venv "$venv"
 fi
 tools/stamp.sh "$venv/.stamp-$(basename "$requirements")" requirements-build.txt "$requirements" -- \
-    $pip install --prefer-binary -r "$requirements"
+    tools/quiet.sh "$name-requirements" $pip install --prefer-binary -r "$requirements"
 
 tag=$("$venv/bin/python" -c 'import sys; print(sys.implementation.cache_tag)')
 tools/stamp.sh "$venv/.stamp-package" \
     build/prefix bindings/python src/session/binding.h pyproject.toml CMakeLists.txt cmake -- \
-    $pip install --no-build-isolation --no-deps --force-reinstall . \
+    tools/quiet.sh "$name-package" $pip install --no-build-isolation --no-deps --force-reinstall . \
     --config-settings=build-dir="build/extension-$tag" \
     --config-settings=cmake.define.SCOPE_PROFILER_CORE_DIR="$PWD/build/prefix"

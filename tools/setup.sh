@@ -50,8 +50,8 @@ optional_packages()
 
 install_packages()
 {
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-        -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" </dev/null
+    DEBIAN_FRONTEND=noninteractive tools/quiet.sh apt-install apt-get install -y -q --no-install-recommends \
+        -o DPkg::Lock::Timeout=300 "$@"
 }
 
 missing=$(missing_packages)
@@ -62,10 +62,11 @@ if [ "$(id -u)" -ne 0 ] || ! has apt-get; then
     exit 1
 fi
 
-echo "installing:$missing"
-if ! install_packages $missing $(optional_packages); then
-    apt-get update -q </dev/null
-    install_packages $missing $(optional_packages) || install_packages $missing
+wanted="$missing$(optional_packages)"
+echo "installing:$wanted"
+if ! install_packages $wanted 2>/dev/null; then
+    tools/quiet.sh apt-update apt-get update
+    install_packages $wanted || install_packages $missing
 fi
 
 missing=$(missing_packages)

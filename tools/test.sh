@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 # Configures, builds and runs the C tests of one preset.
 c_tests()
 {
-    { [ -f "build/$1/CMakeCache.txt" ] || cmake --preset "$1"; } &&
+    cmake --preset "$1" &&
         cmake --build --preset "$1" --parallel "$(nproc)" &&
         ctest --preset "$1" --parallel "$(nproc)"
 }
