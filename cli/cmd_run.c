@@ -92,8 +92,11 @@ static int run_script(const cli_arguments *arguments)
     if (stat(script, &status) != 0)
         return cli_fail(&cli_run, CLI_FAILED, "can't open file '%s': %s", script, strerror(errno));
     python = cli_find_python(&origin, &reason);
-    if (!python)
-        return cli_fail(&cli_run, CLI_FAILED, "%s", reason);
+    if (!python) {
+        cli_fail(&cli_run, CLI_FAILED, "%s", reason);
+        free(reason);
+        return CLI_FAILED;
+    }
     /* Left by an outer `run` of a native program; here Python is the host. */
     unsetenv("SCOPE_PROFILER_RUN_OUTPUT");
     unsetenv("SCOPE_PROFILER_RUN_SUMMARY");
