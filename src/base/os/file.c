@@ -3,10 +3,12 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 sp_os_file_kind sp_os_file_look(const char *path, uint64_t *out_size)
 {
@@ -20,6 +22,34 @@ sp_os_file_kind sp_os_file_look(const char *path, uint64_t *out_size)
     if (out_size != NULL)
         *out_size = (uint64_t)status.st_size;
     return SP_OS_FILE_REGULAR;
+}
+
+int sp_os_file_piece(const char *path, uint64_t offset, void *out, size_t room, size_t *out_read,
+                     sp_error *error)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return sp_fail_errno(error, SP_ERR_IO, errno, "cannot read '%s'", path);
+    size_t count = 0;
+    ssize_t got = 1;
+    while (count < room && got > 0) {
+        got = pread(file, (char *)out + count, room - count, (off_t)(offset + count));
+        if (got > 0)
+            count += (size_t)got;
+        else if (got < 0 && errno == EINTR)
+            got = 1;
+    }
+    int failure = errno;
+    close(file);
+    if (got < 0)
+        return sp_fail_errno(error, SP_ERR_IO, failure, "cannot read '%s'", path);
+    *out_read = count;
+    return SP_OK;
+}
+
+bool sp_os_current_folder(char *out, size_t room)
+{
+    return getcwd(out, room) != NULL;
 }
 
 bool sp_os_file_match(const char *pattern, char *out, size_t room)

@@ -16,6 +16,13 @@ typedef enum sp_os_file_kind {
  * `out_size` may be NULL. */
 sp_os_file_kind sp_os_file_look(const char *path, uint64_t *out_size);
 
+/* Up to `room` bytes from `offset` on; `*out_read` is smaller where the file ends. SP_ERR_IO. */
+int sp_os_file_piece(const char *path, uint64_t offset, void *out, size_t room, size_t *out_read,
+                     sp_error *error);
+
+/* The current folder, absolute; false when it is gone or does not fit. */
+bool sp_os_current_folder(char *out, size_t room);
+
 /* First path that fits a shell pattern; false when none does or it does not fit into `room`. */
 bool sp_os_file_match(const char *pattern, char *out, size_t room);
 

@@ -1,0 +1,253 @@
+#include "results/tree.h"
+
+#include "base/error.h"
+#include "base/os/pages.h"
+
+#include <stdlib.h>
+
+enum { MAX_CALLS = INT32_MAX - 1 };
+
+/* ---- Sources ---------------------------------------------------------------------------------*/
+
+static int read_column(sp_results *results, size_t row, sp_column column, const int64_t **out,
+                       sp_error *error)
+{
+    size_t count;
+    *out = NULL;
+    if (!(results->rows.items[row].columns & SP_COLUMN_BIT(column)))
+        return SP_OK;
+    return sp_results_column(results, row, column, out, &count, error);
+}
+
+static int read_source(sp_results *results, uint32_t row, bool with_ids, sp_call_source *out,
+                       sp_error *error)
+{
+    size_t count;
+    *out = (sp_call_source){.row = row, .count = (uint32_t)results->rows.items[row].row->count};
+    int status = sp_results_column(results, row, SP_COLUMN_START, &out->start, &count, error);
+    if (status == SP_OK)
+        status = read_column(results, row, SP_COLUMN_DURATION, &out->duration, error);
+    if (status == SP_OK && with_ids)
+        status = read_column(results, row, SP_COLUMN_CALL_ID, &out->id, error);
+    if (status == SP_OK && with_ids)
+        status = read_column(results, row, SP_COLUMN_PARENT_ID, &out->parent, error);
+    if (status == SP_OK)
+        status = read_column(results, row, SP_COLUMN_THREAD_ID, &out->thread, error);
+    if (status == SP_OK)
+        status = read_column(results, row, SP_COLUMN_TASK_ID, &out->task, error);
+    return status;
+}
+
+static const int64_t *advance(const int64_t *column, uint32_t by)
+{
+    return column == NULL ? NULL : column + by;
+}
+
+/* Splits a row where its starts step back, so that every source ascends. */
+static bool add_sources(sp_call_sources *sources, const sp_call_source *row)
+{
+    uint32_t from = 0;
+    for (uint32_t to = 1; to <= row->count; to++) {
+        if (to < row->count && row->start[to] >= row->start[to - 1])
+            continue;
+        if (!sp_vector_reserve(&sources->list, 1))
+            return false;
+        sources->list.items[sources->list.count++] = (sp_call_source){
+            .row = row->row, .first = from, .count = to - from,
+            .start = row->start + from, .duration = row->duration + from,
+            .id = advance(row->id, from), .parent = advance(row->parent, from),
+            .thread = advance(row->thread, from), .task = advance(row->task, from)};
+        from = to;
+    }
+    return true;
+}
+
+static bool every_row_has_ids(const sp_results *results, uint32_t rank)
+{
+    unsigned ids = SP_COLUMN_BIT(SP_COLUMN_CALL_ID) | SP_COLUMN_BIT(SP_COLUMN_PARENT_ID);
+    for (uint32_t r = sp_run_first_row_of_rank(results, rank); r != SP_NO_ROW;
+         r = results->rows.items[r].next_in_rank)
+        if (results->rows.items[r].row->count > 0 &&
+            (results->rows.items[r].columns & ids) != ids)
+            return false;
+    return true;
+}
+
+static int count_calls(const sp_results *results, uint32_t rank, sp_error *error)
+{
+    uint64_t sum = 0;
+    for (uint32_t r = sp_run_first_row_of_rank(results, rank); r != SP_NO_ROW;
+         r = results->rows.items[r].next_in_rank) {
+        uint64_t count = results->rows.items[r].row->count;
+        if (count > MAX_CALLS - sum)
+            return sp_fail(error, SP_ERR_UNSUPPORTED,
+                           "rank %u has more than %d calls, too many for one call tree", rank,
+                           MAX_CALLS);
+        sum += count;
+    }
+    return SP_OK;
+}
+
+int sp_call_sources_collect(sp_results *results, uint32_t rank, bool with_ids,
+                            sp_call_sources *sources, sp_error *error)
+{
+    *sources = (sp_call_sources){.has_ids = with_ids && every_row_has_ids(results, rank)};
+    int status = count_calls(results, rank, error);
+    for (uint32_t r = sp_run_first_row_of_rank(results, rank); status == SP_OK && r != SP_NO_ROW;
+         r = results->rows.items[r].next_in_rank) {
+        sp_call_source row;
+        const sp_row *of = results->rows.items[r].row;
+        if (of->has_aggregate ? of->aggregate.count == 0 : of->count == 0)
+            continue;
+        status = read_source(results, r, sources->has_ids, &row, error);
+        if (status == SP_OK && !add_sources(sources, &row))
+            status = sp_fail_memory(error, "building a call tree");
+        sources->num_calls += row.count;
+        sources->has_lanes = sources->has_lanes || row.thread != NULL || row.task != NULL;
+    }
+    if (status != SP_OK)
+        sp_call_sources_release(sources);
+    return status;
+}
+
+void sp_call_sources_release(sp_call_sources *sources)
+{
+    sp_vector_release(&sources->list);
+}
+
+/* ---- Building --------------------------------------------------------------------------------*/
+
+/* All arrays in one block of memory, widest items first. */
+static int allocate(const sp_call_sources *sources, sp_tree_arrays *tree, void **out_memory,
+                    size_t *out_size, sp_error *error)
+{
+    size_t count = sources->num_calls;
+    size_t per_call = 5 * sizeof(int64_t) + sizeof(int32_t) + sizeof(uint32_t) +
+                      (sources->has_lanes ? sizeof(int64_t) : 0);
+    char *memory = sp_os_pages_alloc(count * per_call);
+    if (memory == NULL)
+        return sp_fail_memory(error, "building a call tree");
+    *out_memory = memory;
+    *out_size = count * per_call;
+    int64_t *words = (int64_t *)(void *)memory;
+    tree->count = count;
+    tree->start = words;
+    tree->end = words + count;
+    tree->parent = words + 2 * count;
+    tree->exclusive = words + 3 * count;
+    tree->call_index = (uint64_t *)(words + 4 * count);
+    words += 5 * count;
+    tree->lane = sources->has_lanes ? words : NULL;
+    words += sources->has_lanes ? count : 0;
+    tree->depth = (int32_t *)words;
+    tree->row = (uint32_t *)words + count;
+    return SP_OK;
+}
+
+/* Orders all calls; links them by intervals window by window when `ids` is NULL. */
+static int order_calls(const sp_results *results, const sp_call_sources *sources,
+                       sp_tree_arrays *tree, int64_t *ids, sp_error *error)
+{
+    sp_interval_linker linker = {0};
+    sp_call_order *order;
+    size_t at = 0, count = 0;
+    int status = sp_call_order_create(sources, &order, error);
+    if (status != SP_OK)
+        return status;
+    do {
+        status = sp_call_order_next(order, tree, ids, at, &count, error);
+        if (status == SP_OK && ids == NULL)
+            status = sp_tree_link_intervals(results, &linker, tree, at, at + count, error);
+        at += count;
+    } while (status == SP_OK && count > 0);
+    sp_call_order_free(order);
+    sp_interval_linker_release(&linker);
+    return status;
+}
+
+static int build_by_ids(const sp_results *results, const sp_call_sources *sources,
+                        const sp_id_range *range, sp_tree_arrays *tree, sp_error *error)
+{
+    bool done = false;
+    int status = SP_OK;
+    if (sp_call_ids_are_placeable(sources, range))
+        status = sp_tree_place(sources, range, tree, &done, error);
+    if (status != SP_OK || done)
+        return status;
+    size_t size = tree->count * sizeof(int64_t);
+    int64_t *ids = sp_os_pages_alloc(size);
+    if (ids == NULL)
+        return sp_fail_memory(error, "building a call tree");
+    status = order_calls(results, sources, tree, ids, error);
+    if (status == SP_OK)
+        status = sp_tree_link_ids(results, tree, ids, range, error);
+    sp_os_pages_free(ids, size);
+    return status;
+}
+
+static int fill(const sp_results *results, const sp_call_sources *sources, sp_tree_arrays *tree,
+                sp_error *error)
+{
+    if (sources->has_ids) {
+        sp_id_range range = sp_call_id_range(sources);
+        /* -1 stands for an id that was not recorded. */
+        if (range.low >= 0)
+            return build_by_ids(results, sources, &range, tree, error);
+    }
+    return order_calls(results, sources, tree, NULL, error);
+}
+
+static int build(sp_results *results, sp_run_tree *tree, sp_error *error)
+{
+    sp_call_sources sources;
+    sp_tree_arrays arrays = {0};
+    int status = sp_call_sources_collect(results, tree->rank, !tree->from_intervals, &sources,
+                                         error);
+    if (status != SP_OK)
+        return status;
+    if (sources.num_calls > 0)
+        status = allocate(&sources, &arrays, &tree->memory, &tree->memory_size, error);
+    if (status == SP_OK && sources.num_calls > 0)
+        status = fill(results, &sources, &arrays, error);
+    sp_call_sources_release(&sources);
+    if (status != SP_OK) {
+        sp_os_pages_free(tree->memory, tree->memory_size);
+        return status;
+    }
+    tree->tree = (sp_call_tree){
+        .count = arrays.count, .row = arrays.row, .call_index = arrays.call_index,
+        .start_ns = arrays.start, .end_ns = arrays.end, .depth = arrays.depth,
+        .parent = arrays.parent, .exclusive_ns = arrays.exclusive, .lane = arrays.lane};
+    return SP_OK;
+}
+
+static int find_or_build(sp_results *results, uint32_t rank, bool from_intervals,
+                         sp_call_tree *out, sp_error *error)
+{
+    for (size_t i = 0; i < results->trees.count; i++) {
+        const sp_run_tree *known = &results->trees.items[i];
+        if (known->rank == rank && known->from_intervals == from_intervals && !known->is_obsolete) {
+            *out = known->tree;
+            return SP_OK;
+        }
+    }
+    if (!sp_vector_reserve(&results->trees, 1))
+        return sp_fail_memory(error, "building a call tree");
+    sp_run_tree tree = {.rank = rank, .from_intervals = from_intervals};
+    int status = build(results, &tree, error);
+    if (status == SP_OK) {
+        results->trees.items[results->trees.count++] = tree;
+        *out = tree.tree;
+    }
+    return status;
+}
+
+int sp_results_call_tree(sp_results *results, uint32_t rank, sp_call_tree *out, sp_error *error)
+{
+    return find_or_build(results, rank, false, out, error);
+}
+
+int sp_results_reconstruct(sp_results *results, uint32_t rank, sp_call_tree *out, sp_error *error)
+{
+    return find_or_build(results, rank, true, out, error);
+}
