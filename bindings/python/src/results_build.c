@@ -13,7 +13,8 @@ typedef struct row_buffers {
     size_t count;
 } row_buffers;
 
-static void release_buffers(row_buffers *buffers) {
+static void release_buffers(row_buffers *buffers)
+{
     for (int c = 0; c < SP_COLUMN_COUNT; c++) {
         if (buffers->is_held[c]) {
             PyBuffer_Release(&buffers->views[c]);
@@ -23,7 +24,8 @@ static void release_buffers(row_buffers *buffers) {
 }
 
 /* Holds `value` as column `c`; the first column decides the length of the row. */
-static int hold_column(row_buffers *buffers, int c, PyObject *value) {
+static int hold_column(row_buffers *buffers, int c, PyObject *value)
+{
     Py_buffer *view = &buffers->views[c];
     if (PyObject_GetBuffer(value, view, PyBUF_CONTIG_RO | PyBUF_FORMAT) < 0) {
         return -1;
@@ -46,7 +48,8 @@ static int hold_column(row_buffers *buffers, int c, PyObject *value) {
 }
 
 /* The DURATION slot first holds the ends; the differences replace them. */
-static int subtract_starts(row_buffers *buffers) {
+static int subtract_starts(row_buffers *buffers)
+{
     const int64_t *starts = buffers->columns[SP_COLUMN_START];
     const int64_t *ends = buffers->columns[SP_COLUMN_DURATION];
     buffers->durations = PyMem_New(int64_t, buffers->count > 0 ? buffers->count : 1);
@@ -61,7 +64,8 @@ static int subtract_starts(row_buffers *buffers) {
     return 0;
 }
 
-static int hold_optional_columns(row_buffers *buffers, PyObject *columns) {
+static int hold_optional_columns(row_buffers *buffers, PyObject *columns)
+{
     if (columns == Py_None) {
         return 0;
     }
@@ -87,7 +91,8 @@ static int hold_optional_columns(row_buffers *buffers, PyObject *columns) {
     return 0;
 }
 
-static int parse_aggregate(PyObject *value, sp_row *row) {
+static int parse_aggregate(PyObject *value, sp_row *row)
+{
     sp_row_aggregate *aggregate = &row->aggregate;
     unsigned long long count;
     long long total, minimum, maximum, exclusive;
@@ -108,7 +113,8 @@ static int parse_aggregate(PyObject *value, sp_row *row) {
     return 0;
 }
 
-static int parse_statistics(PyObject *value, sp_row *row) {
+static int parse_statistics(PyObject *value, sp_row *row)
+{
     sp_row_statistics *s = &row->statistics;
     unsigned long long calls, gpu_count;
     long long total, minimum, maximum, first, last, start_minimum, end_maximum, gpu_total;
@@ -135,7 +141,8 @@ static int parse_statistics(PyObject *value, sp_row *row) {
     return 0;
 }
 
-static PyObject *finish_add_row(run_object *run, const sp_row *row, const row_buffers *buffers) {
+static PyObject *finish_add_row(run_object *run, const sp_row *row, const row_buffers *buffers)
+{
     sp_error error = {0};
     int status;
     results_lock(run);
@@ -149,11 +156,12 @@ static PyObject *finish_add_row(run_object *run, const sp_row *row, const row_bu
     return PyLong_FromSize_t(sp_results_num_rows(run->results) - 1);
 }
 
-PyObject *run_add_row(PyObject *self, PyObject *args, PyObject *kwargs) {
-    static char *keywords[] = {"region",      "rank",        "starts",    "ends",
-                               "columns",     "source_file", "source_line", "source_text",
-                               "tags_json",   "event_metadata_json", "exclusive_total",
-                               "aggregate",   "statistics",  NULL};
+PyObject *run_add_row(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {
+        "region",          "rank",        "starts",      "ends",      "columns",
+        "source_file",     "source_line", "source_text", "tags_json", "event_metadata_json",
+        "exclusive_total", "aggregate",   "statistics",  NULL};
     const char *region, *source_file = NULL, *source_text = NULL, *tags = NULL, *metadata = NULL;
     unsigned int rank;
     PyObject *starts = Py_None, *ends = Py_None, *columns = Py_None, *line = Py_None;
@@ -199,7 +207,8 @@ PyObject *run_add_row(PyObject *self, PyObject *args, PyObject *kwargs) {
 
 /* A row with other fields than its source: the columns are handed on, add_row copies them. */
 static int add_changed_row(sp_results *results, sp_results *from, size_t source, const sp_row *row,
-                           sp_error *error) {
+                           sp_error *error)
+{
     const int64_t *columns[SP_COLUMN_COUNT] = {NULL};
     const unsigned present = sp_results_row_columns(from, source);
     for (int c = 0; c < SP_COLUMN_COUNT; c++) {
@@ -217,20 +226,21 @@ static int add_changed_row(sp_results *results, sp_results *from, size_t source,
 
 /* Two runs are locked in the order of their addresses, so that two threads cannot wait for each
  * other. */
-static void lock_both(run_object *a, run_object *b) {
+static void lock_both(run_object *a, run_object *b)
+{
     results_lock(a < b ? a : b);
     results_lock(a < b ? b : a);
 }
 
-PyObject *run_add_row_of(PyObject *self, PyObject *args, PyObject *kwargs) {
+PyObject *run_add_row_of(PyObject *self, PyObject *args, PyObject *kwargs)
+{
     static char *keywords[] = {"run", "row", "region", "rank", "exclusive_total", NULL};
     run_object *run = (run_object *)self, *from;
     results_state *state = results_state_of(self);
     PyObject *row_arg, *rank_arg = Py_None, *exclusive_arg = Py_None;
     const char *region = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O|zOO:add_row_of", keywords,
-                                     state->run_type, &from, &row_arg, &region, &rank_arg,
-                                     &exclusive_arg)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O|zOO:add_row_of", keywords, state->run_type,
+                                     &from, &row_arg, &region, &rank_arg, &exclusive_arg)) {
         return NULL;
     }
     const Py_ssize_t source = results_index(row_arg, sp_results_num_rows(from->results), "row");
@@ -266,7 +276,8 @@ PyObject *run_add_row_of(PyObject *self, PyObject *args, PyObject *kwargs) {
 /* ---- statistics only ------------------------------------------------------------------------*/
 
 /* Copies what a run knows without its calls: metadata and lanes. */
-static int copy_description(sp_results *to, const sp_results *from, sp_error *error) {
+static int copy_description(sp_results *to, const sp_results *from, sp_error *error)
+{
     int status = SP_OK;
     for (size_t i = 0; status == SP_OK && i < sp_results_num_metadata(from); i++) {
         status = sp_results_set_metadata(to, sp_results_metadata(from, i), error);
@@ -281,7 +292,8 @@ static int copy_description(sp_results *to, const sp_results *from, sp_error *er
     return status;
 }
 
-static bool is_selected(const char *name, const text_list *names) {
+static bool is_selected(const char *name, const text_list *names)
+{
     for (size_t i = 0; i < names->count; i++) {
         if (strcmp(names->texts[i], name) == 0) {
             return true;
@@ -290,7 +302,8 @@ static bool is_selected(const char *name, const text_list *names) {
     return names->texts == NULL;
 }
 
-static bool is_rank_selected(uint32_t rank, const rank_list *ranks) {
+static bool is_rank_selected(uint32_t rank, const rank_list *ranks)
+{
     for (size_t i = 0; i < ranks->count; i++) {
         if (ranks->ranks[i] == rank) {
             return true;
@@ -301,7 +314,8 @@ static bool is_rank_selected(uint32_t rank, const rank_list *ranks) {
 
 /* SP_ERR_NOT_FOUND when a selected row carries no statistics. */
 static int add_statistics_rows(sp_results *to, const sp_results *from, const text_list *names,
-                               const rank_list *ranks, sp_error *error) {
+                               const rank_list *ranks, sp_error *error)
+{
     const int64_t *const columns[SP_COLUMN_COUNT] = {NULL};
     for (size_t i = 0; i < sp_results_num_rows(from); i++) {
         const sp_row *row = sp_results_row(from, i);
@@ -319,7 +333,8 @@ static int add_statistics_rows(sp_results *to, const sp_results *from, const tex
     return SP_OK;
 }
 
-PyObject *run_add_statistics_of(PyObject *self, PyObject *args, PyObject *kwargs) {
+PyObject *run_add_statistics_of(PyObject *self, PyObject *args, PyObject *kwargs)
+{
     static char *keywords[] = {"run", "regions", "ranks", NULL};
     run_object *run = (run_object *)self, *from;
     results_state *state = results_state_of(self);
@@ -356,7 +371,8 @@ PyObject *run_add_statistics_of(PyObject *self, PyObject *args, PyObject *kwargs
 /* ---- metadata, lanes, ranks -----------------------------------------------------------------*/
 
 /* Fills kind and value of `entry`; `texts` holds the list if the value is one. */
-static int parse_metadata_value(PyObject *value, sp_metadata_entry *entry, text_list *texts) {
+static int parse_metadata_value(PyObject *value, sp_metadata_entry *entry, text_list *texts)
+{
     if (PyLong_Check(value)) {
         entry->kind = SP_VALUE_INTEGER;
         entry->integer = PyLong_AsLongLong(value);
@@ -386,7 +402,8 @@ static int parse_metadata_value(PyObject *value, sp_metadata_entry *entry, text_
     return 0;
 }
 
-PyObject *run_set_metadata(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+PyObject *run_set_metadata(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
     run_object *run = (run_object *)self;
     if (nargs != 2 || !PyUnicode_Check(args[0])) {
         PyErr_SetString(PyExc_TypeError, "set_metadata() takes a key (str) and a value");
@@ -408,7 +425,8 @@ PyObject *run_set_metadata(PyObject *self, PyObject *const *args, Py_ssize_t nar
     Py_RETURN_NONE;
 }
 
-PyObject *run_add_thread(PyObject *self, PyObject *args, PyObject *kwargs) {
+PyObject *run_add_thread(PyObject *self, PyObject *args, PyObject *kwargs)
+{
     static char *keywords[] = {"rank",     "index",  "ident",  "native_id", "daemon",
                                "start_ns", "end_ns", "cpu_ns", "name",      NULL};
     run_object *run = (run_object *)self;
@@ -433,10 +451,11 @@ PyObject *run_add_thread(PyObject *self, PyObject *args, PyObject *kwargs) {
     Py_RETURN_NONE;
 }
 
-PyObject *run_add_task(PyObject *self, PyObject *args, PyObject *kwargs) {
-    static char *keywords[] = {"rank",       "index",        "thread_index", "created_ns",
-                               "done_ns",    "steps",        "running_ns",   "suspended_ns",
-                               "kind",       "name",         "coro_name",    NULL};
+PyObject *run_add_task(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"rank",    "index", "thread_index", "created_ns",
+                               "done_ns", "steps", "running_ns",   "suspended_ns",
+                               "kind",    "name",  "coro_name",    NULL};
     run_object *run = (run_object *)self;
     unsigned int rank;
     long long index, thread_index, created_ns, done_ns, steps, running_ns, suspended_ns;
@@ -446,7 +465,7 @@ PyObject *run_add_task(PyObject *self, PyObject *args, PyObject *kwargs) {
                                      &suspended_ns, &kind, &name, &coroutine)) {
         return NULL;
     }
-    const sp_task_row task = {rank,       index,        thread_index, created_ns, done_ns, steps,
+    const sp_task_row task = {rank,       index,        thread_index, created_ns, done_ns,  steps,
                               running_ns, suspended_ns, kind,         name,       coroutine};
     sp_error error = {0};
     results_lock(run);
@@ -458,7 +477,8 @@ PyObject *run_add_task(PyObject *self, PyObject *args, PyObject *kwargs) {
     Py_RETURN_NONE;
 }
 
-PyObject *run_set_num_ranks(PyObject *self, PyObject *arg) {
+PyObject *run_set_num_ranks(PyObject *self, PyObject *arg)
+{
     run_object *run = (run_object *)self;
     const unsigned long num_ranks = PyLong_AsUnsignedLong(arg);
     if (PyErr_Occurred()) {
@@ -472,7 +492,8 @@ PyObject *run_set_num_ranks(PyObject *self, PyObject *arg) {
 
 /* ---- writing --------------------------------------------------------------------------------*/
 
-PyObject *run_write(PyObject *self, PyObject *args, PyObject *kwargs) {
+PyObject *run_write(PyObject *self, PyObject *args, PyObject *kwargs)
+{
     static char *keywords[] = {"path", "compression", "compression_level", "chunk_size", NULL};
     run_object *run = (run_object *)self;
     PyObject *path = NULL;

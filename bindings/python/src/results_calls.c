@@ -1,14 +1,14 @@
 #include "results_module.h"
 
-PyObject *run_column(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+PyObject *run_column(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
     run_object *run = (run_object *)self;
     results_state *state = results_state_of(self);
     if (nargs != 2) {
         return PyErr_Format(PyExc_TypeError, "column() takes 2 arguments, not %zd", nargs);
     }
     const Py_ssize_t row = results_index(args[0], sp_results_num_rows(run->results), "row");
-    const Py_ssize_t column =
-        row >= 0 ? results_index(args[1], SP_COLUMN_COUNT, "column") : -1;
+    const Py_ssize_t column = row >= 0 ? results_index(args[1], SP_COLUMN_COUNT, "column") : -1;
     if (column < 0) {
         return NULL;
     }
@@ -21,15 +21,16 @@ PyObject *run_column(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     int status;
     results_lock(run);
     Py_BEGIN_ALLOW_THREADS
-    status = sp_results_column(run->results, (size_t)row, (sp_column)column, &values, &count,
-                               &error);
+    status =
+        sp_results_column(run->results, (size_t)row, (sp_column)column, &values, &count, &error);
     Py_END_ALLOW_THREADS
     results_unlock(run);
     return status == SP_OK ? results_column_new(state, run, values, count, COLUMN_INT64)
                            : results_raise(state, status, &error);
 }
 
-PyObject *run_exclusive(PyObject *self, PyObject *arg) {
+PyObject *run_exclusive(PyObject *self, PyObject *arg)
+{
     run_object *run = (run_object *)self;
     results_state *state = results_state_of(self);
     const Py_ssize_t row = results_index(arg, sp_results_num_rows(run->results), "row");
@@ -49,8 +50,8 @@ PyObject *run_exclusive(PyObject *self, PyObject *arg) {
                            : results_raise(state, status, &error);
 }
 
-static PyObject *call_tree_record(results_state *state, run_object *run,
-                                  const sp_call_tree *tree) {
+static PyObject *call_tree_record(results_state *state, run_object *run, const sp_call_tree *tree)
+{
     PyObject *record = PyStructSequence_New(state->call_tree_type);
     if (record == NULL) {
         return NULL;
@@ -59,17 +60,16 @@ static PyObject *call_tree_record(results_state *state, run_object *run,
         const void *data;
         column_format format;
     } columns[] = {
-        {tree->row, COLUMN_UINT32},        {tree->call_index, COLUMN_UINT64},
-        {tree->start_ns, COLUMN_INT64},    {tree->end_ns, COLUMN_INT64},
-        {tree->depth, COLUMN_INT32},       {tree->parent, COLUMN_INT64},
+        {tree->row, COLUMN_UINT32},         {tree->call_index, COLUMN_UINT64},
+        {tree->start_ns, COLUMN_INT64},     {tree->end_ns, COLUMN_INT64},
+        {tree->depth, COLUMN_INT32},        {tree->parent, COLUMN_INT64},
         {tree->exclusive_ns, COLUMN_INT64}, {tree->lane, COLUMN_INT64},
     };
     for (Py_ssize_t i = 0; i < 8; i++) {
         const bool is_absent = i == 7 && tree->lane == NULL;
-        PyObject *column =
-            is_absent ? Py_NewRef(Py_None)
-                      : results_column_new(state, run, columns[i].data, tree->count,
-                                           columns[i].format);
+        PyObject *column = is_absent ? Py_NewRef(Py_None)
+                                     : results_column_new(state, run, columns[i].data, tree->count,
+                                                          columns[i].format);
         if (column == NULL) {
             Py_DECREF(record);
             return NULL;
@@ -79,7 +79,8 @@ static PyObject *call_tree_record(results_state *state, run_object *run,
     return record;
 }
 
-PyObject *run_call_tree(PyObject *self, PyObject *args, PyObject *kwargs) {
+PyObject *run_call_tree(PyObject *self, PyObject *args, PyObject *kwargs)
+{
     static char *keywords[] = {"rank", "from_intervals", NULL};
     run_object *run = (run_object *)self;
     results_state *state = results_state_of(self);

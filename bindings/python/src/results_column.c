@@ -21,13 +21,15 @@ static const struct {
     [COLUMN_UINT32] = {"I", 4},
 };
 
-static int column_traverse(column_object *self, visitproc visit, void *arg) {
+static int column_traverse(column_object *self, visitproc visit, void *arg)
+{
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(self->run);
     return 0;
 }
 
-static void column_dealloc(column_object *self) {
+static void column_dealloc(column_object *self)
+{
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     Py_XDECREF(self->run);
@@ -35,27 +37,37 @@ static void column_dealloc(column_object *self) {
     Py_DECREF(type);
 }
 
-static Py_ssize_t column_length(column_object *self) { return self->shape; }
+static Py_ssize_t column_length(column_object *self)
+{
+    return self->shape;
+}
 
-static PyObject *column_item(column_object *self, Py_ssize_t i) {
+static PyObject *column_item(column_object *self, Py_ssize_t i)
+{
     if (i < 0 || i >= self->shape) {
         PyErr_SetString(PyExc_IndexError, "column index out of range");
         return NULL;
     }
     switch (self->format) {
-    case COLUMN_UINT64: return PyLong_FromUnsignedLongLong(((const uint64_t *)self->data)[i]);
-    case COLUMN_INT32: return PyLong_FromLong(((const int32_t *)self->data)[i]);
-    case COLUMN_UINT32: return PyLong_FromUnsignedLong(((const uint32_t *)self->data)[i]);
-    default: return PyLong_FromLongLong(((const int64_t *)self->data)[i]);
+    case COLUMN_UINT64:
+        return PyLong_FromUnsignedLongLong(((const uint64_t *)self->data)[i]);
+    case COLUMN_INT32:
+        return PyLong_FromLong(((const int32_t *)self->data)[i]);
+    case COLUMN_UINT32:
+        return PyLong_FromUnsignedLong(((const uint32_t *)self->data)[i]);
+    default:
+        return PyLong_FromLongLong(((const int64_t *)self->data)[i]);
     }
 }
 
-static PyObject *column_format_text(column_object *self, void *closure) {
+static PyObject *column_format_text(column_object *self, void *closure)
+{
     (void)closure;
     return PyUnicode_FromString(column_formats[self->format].format);
 }
 
-static int column_getbuffer(column_object *self, Py_buffer *view, int flags) {
+static int column_getbuffer(column_object *self, Py_buffer *view, int flags)
+{
     static int64_t nothing; /* an empty column has no memory, but a buffer needs an address */
     if (flags & PyBUF_WRITABLE) {
         PyErr_SetString(PyExc_BufferError, "a column of a profile is read-only");
@@ -100,13 +112,15 @@ static PyType_Spec column_spec = {
     .slots = column_slots,
 };
 
-int results_column_init(PyObject *module, results_state *state) {
+int results_column_init(PyObject *module, results_state *state)
+{
     state->column_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &column_spec, NULL);
     return state->column_type == NULL ? -1 : PyModule_AddType(module, state->column_type);
 }
 
 PyObject *results_column_new(const results_state *state, run_object *run, const void *data,
-                             size_t count, column_format format) {
+                             size_t count, column_format format)
+{
     column_object *self = (column_object *)state->column_type->tp_alloc(state->column_type, 0);
     if (self == NULL) {
         return NULL;

@@ -2,7 +2,8 @@
 
 /* Exceptions live under the public module that documents them; they are made here because this is
  * where statuses of the library become exceptions. */
-int results_errors_init(PyObject *module, results_state *state) {
+int results_errors_init(PyObject *module, results_state *state)
+{
     const struct {
         PyObject **slot;
         PyObject *base;
@@ -36,7 +37,8 @@ int results_errors_init(PyObject *module, results_state *state) {
 }
 
 /* errno first, so that Python picks the subclass of OSError that callers test for. */
-static PyObject *raise_os_error(const sp_error *error) {
+static PyObject *raise_os_error(const sp_error *error)
+{
     PyObject *arguments = Py_BuildValue("(is)", error->system_errno, error->text);
     if (arguments != NULL) {
         PyErr_SetObject(PyExc_OSError, arguments);
@@ -45,28 +47,45 @@ static PyObject *raise_os_error(const sp_error *error) {
     return NULL;
 }
 
-PyObject *results_raise(const results_state *state, int status, const sp_error *error) {
-    const char *text = error != NULL && error->text[0] != '\0' ? error->text
-                                                               : sp_error_string(status);
+PyObject *results_raise(const results_state *state, int status, const sp_error *error)
+{
+    const char *text =
+        error != NULL && error->text[0] != '\0' ? error->text : sp_error_string(status);
     PyObject *type = PyExc_RuntimeError;
     switch (status) {
-    case SP_ERR_NO_MEMORY: return PyErr_NoMemory();
+    case SP_ERR_NO_MEMORY:
+        return PyErr_NoMemory();
     case SP_ERR_IO:
         if (error != NULL && error->system_errno != 0) {
             return raise_os_error(error);
         }
         type = PyExc_OSError;
         break;
-    case SP_ERR_NOT_FOUND: type = PyExc_FileNotFoundError; break;
-    case SP_ERR_NO_MODULE: type = PyExc_OSError; break;
+    case SP_ERR_NOT_FOUND:
+        type = PyExc_FileNotFoundError;
+        break;
+    case SP_ERR_NO_MODULE:
+        type = PyExc_OSError;
+        break;
     case SP_ERR_NOT_A_PROFILE:
-    case SP_ERR_DAMAGED: type = state->corrupt_error; break;
-    case SP_ERR_SCHEMA: type = state->schema_error; break;
-    case SP_ERR_NESTING: type = state->nesting_error; break;
-    case SP_ERR_NO_EVENTS: type = state->events_error; break;
+    case SP_ERR_DAMAGED:
+        type = state->corrupt_error;
+        break;
+    case SP_ERR_SCHEMA:
+        type = state->schema_error;
+        break;
+    case SP_ERR_NESTING:
+        type = state->nesting_error;
+        break;
+    case SP_ERR_NO_EVENTS:
+        type = state->events_error;
+        break;
     case SP_ERR_INVALID_ARGUMENT:
-    case SP_ERR_UNSUPPORTED: type = PyExc_ValueError; break;
-    default: break;
+    case SP_ERR_UNSUPPORTED:
+        type = PyExc_ValueError;
+        break;
+    default:
+        break;
     }
     PyErr_SetString(type, text);
     return NULL;

@@ -1,6 +1,7 @@
 #include "results_module.h"
 
-static int results_exec(PyObject *module) {
+static int results_exec(PyObject *module)
+{
     results_state *state = PyModule_GetState(module);
     if (results_errors_init(module, state) < 0 || results_records_init(module, state) < 0 ||
         results_column_init(module, state) < 0) {
@@ -9,7 +10,8 @@ static int results_exec(PyObject *module) {
     return results_run_init(module, state);
 }
 
-static int results_traverse(PyObject *module, visitproc visit, void *arg) {
+static int results_traverse(PyObject *module, visitproc visit, void *arg)
+{
     results_state *state = PyModule_GetState(module);
     Py_VISIT(state->run_type);
     Py_VISIT(state->column_type);
@@ -26,7 +28,8 @@ static int results_traverse(PyObject *module, visitproc visit, void *arg) {
     return 0;
 }
 
-static int results_clear(PyObject *module) {
+static int results_clear(PyObject *module)
+{
     results_state *state = PyModule_GetState(module);
     Py_CLEAR(state->run_type);
     Py_CLEAR(state->column_type);
@@ -43,7 +46,10 @@ static int results_clear(PyObject *module) {
     return 0;
 }
 
-static void results_free(void *module) { results_clear(module); }
+static void results_free(void *module)
+{
+    results_clear(module);
+}
 
 static PyModuleDef_Slot results_slots[] = {
     {Py_mod_exec, results_exec},
@@ -61,4 +67,7 @@ static struct PyModuleDef results_definition = {
     .m_free = results_free,
 };
 
-PyMODINIT_FUNC PyInit__results(void) { return PyModuleDef_Init(&results_definition); }
+PyMODINIT_FUNC PyInit__results(void)
+{
+    return PyModuleDef_Init(&results_definition);
+}

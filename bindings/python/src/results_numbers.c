@@ -1,6 +1,7 @@
 #include "results_module.h"
 
-PyObject *run_row_statistics(PyObject *self, PyObject *arg) {
+PyObject *run_row_statistics(PyObject *self, PyObject *arg)
+{
     run_object *run = (run_object *)self;
     results_state *state = results_state_of(self);
     const Py_ssize_t row = results_index(arg, sp_results_num_rows(run->results), "row");
@@ -20,8 +21,9 @@ PyObject *run_row_statistics(PyObject *self, PyObject *arg) {
 }
 
 /* Parses (region[, ranks]) of the pooled functions. */
-static int parse_region(run_object *run, const char *name, PyObject *const *args,
-                        Py_ssize_t nargs, size_t *out_region, rank_list *out_ranks) {
+static int parse_region(run_object *run, const char *name, PyObject *const *args, Py_ssize_t nargs,
+                        size_t *out_region, rank_list *out_ranks)
+{
     if (nargs < 1 || nargs > 2) {
         PyErr_Format(PyExc_TypeError, "%s() takes 1 or 2 arguments, not %zd", name, nargs);
         return -1;
@@ -35,7 +37,8 @@ static int parse_region(run_object *run, const char *name, PyObject *const *args
     return results_parse_ranks(nargs == 2 ? args[1] : NULL, out_ranks);
 }
 
-PyObject *run_region_statistics(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+PyObject *run_region_statistics(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
     run_object *run = (run_object *)self;
     results_state *state = results_state_of(self);
     size_t region;
@@ -57,7 +60,8 @@ PyObject *run_region_statistics(PyObject *self, PyObject *const *args, Py_ssize_
                            : results_raise(state, status, &error);
 }
 
-PyObject *run_imbalance(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+PyObject *run_imbalance(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
     run_object *run = (run_object *)self;
     size_t region;
     rank_list ranks;
@@ -78,7 +82,8 @@ PyObject *run_imbalance(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 }
 
 /* The percents and room for the answers in one block: count doubles each. */
-static double *parse_percents(PyObject *value, size_t *out_count) {
+static double *parse_percents(PyObject *value, size_t *out_count)
+{
     PyObject *items = PySequence_Fast(value, "percents must be a sequence of numbers");
     if (items == NULL) {
         return NULL;
@@ -100,7 +105,8 @@ static double *parse_percents(PyObject *value, size_t *out_count) {
     return percents;
 }
 
-static PyObject *doubles_to_tuple(const double *values, size_t count) {
+static PyObject *doubles_to_tuple(const double *values, size_t count)
+{
     PyObject *tuple = PyTuple_New((Py_ssize_t)count);
     for (size_t i = 0; tuple != NULL && i < count; i++) {
         PyObject *value = PyFloat_FromDouble(values[i]);
@@ -113,7 +119,8 @@ static PyObject *doubles_to_tuple(const double *values, size_t count) {
     return tuple;
 }
 
-PyObject *run_percentiles(PyObject *self, PyObject *args, PyObject *kwargs) {
+PyObject *run_percentiles(PyObject *self, PyObject *args, PyObject *kwargs)
+{
     static char *keywords[] = {"region", "percents", "ranks", NULL};
     run_object *run = (run_object *)self;
     PyObject *region_arg, *percents_arg, *ranks_arg = Py_None;
@@ -152,7 +159,8 @@ PyObject *run_percentiles(PyObject *self, PyObject *args, PyObject *kwargs) {
     return answer;
 }
 
-PyObject *run_times(PyObject *self, PyObject *ignored) {
+PyObject *run_times(PyObject *self, PyObject *ignored)
+{
     (void)ignored;
     run_object *run = (run_object *)self;
     results_state *state = results_state_of(self);

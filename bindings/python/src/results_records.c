@@ -14,7 +14,7 @@ static PyStructSequence_Field row_fields[] = {
     {"tags_json", "JSON list of strings"},
     {"event_metadata_json", "JSON list with one object a call, None when not recorded"},
     {"exclusive_total", "ns, -1 when not computed"},
-    {"has_statistics", "the file carries statistics of this row"},
+    {"m2", "variance times count as stored, ns squared; None without stored statistics"},
     {"aggregate", "(count, total, minimum, maximum, exclusive) of a totals-only run, or None"},
     {NULL, NULL},
 };
@@ -63,28 +63,28 @@ static PyStructSequence_Desc call_tree_desc = {"scope_profiler._results.CallTree
                                                call_tree_fields, 8};
 
 static PyStructSequence_Field thread_fields[] = {
-    {"rank", NULL},      {"index", NULL},    {"ident", NULL},  {"native_id", NULL},
-    {"daemon", NULL},    {"start_ns", NULL}, {"end_ns", NULL}, {"cpu_ns", NULL},
-    {"name", NULL},      {NULL, NULL},
+    {"rank", NULL},     {"index", NULL},  {"ident", NULL},  {"native_id", NULL}, {"daemon", NULL},
+    {"start_ns", NULL}, {"end_ns", NULL}, {"cpu_ns", NULL}, {"name", NULL},      {NULL, NULL},
 };
 static PyStructSequence_Desc thread_desc = {"scope_profiler._results.Thread", NULL, thread_fields,
                                             9};
 
 static PyStructSequence_Field task_fields[] = {
-    {"rank", NULL},       {"index", NULL},      {"thread_index", NULL}, {"created_ns", NULL},
-    {"done_ns", NULL},    {"steps", NULL},      {"running_ns", NULL},   {"suspended_ns", NULL},
-    {"kind", NULL},       {"name", NULL},       {"coro_name", NULL},    {NULL, NULL},
+    {"rank", NULL},    {"index", NULL}, {"thread_index", NULL}, {"created_ns", NULL},
+    {"done_ns", NULL}, {"steps", NULL}, {"running_ns", NULL},   {"suspended_ns", NULL},
+    {"kind", NULL},    {"name", NULL},  {"coro_name", NULL},    {NULL, NULL},
 };
 static PyStructSequence_Desc task_desc = {"scope_profiler._results.Task", NULL, task_fields, 11};
 
-int results_records_init(PyObject *module, results_state *state) {
+int results_records_init(PyObject *module, results_state *state)
+{
     const struct {
         PyTypeObject **slot;
         PyStructSequence_Desc *desc;
     } table[] = {
-        {&state->row_type, &row_desc},         {&state->statistics_type, &statistics_desc},
-        {&state->times_type, &times_desc},     {&state->call_tree_type, &call_tree_desc},
-        {&state->thread_type, &thread_desc},   {&state->task_type, &task_desc},
+        {&state->row_type, &row_desc},       {&state->statistics_type, &statistics_desc},
+        {&state->times_type, &times_desc},   {&state->call_tree_type, &call_tree_desc},
+        {&state->thread_type, &thread_desc}, {&state->task_type, &task_desc},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         *table[i].slot = PyStructSequence_NewType(table[i].desc);
@@ -96,7 +96,8 @@ int results_records_init(PyObject *module, results_state *state) {
 }
 
 /* Fills a record from values that were just made; a NULL among them fails the whole record. */
-static PyObject *fill_record(PyTypeObject *type, PyObject *const *values, Py_ssize_t count) {
+static PyObject *fill_record(PyTypeObject *type, PyObject *const *values, Py_ssize_t count)
+{
     PyObject *record = PyStructSequence_New(type);
     bool is_complete = record != NULL;
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -114,20 +115,24 @@ static PyObject *fill_record(PyTypeObject *type, PyObject *const *values, Py_ssi
 }
 
 /* Text from a file: bytes that are not UTF-8 stay visible instead of failing the read. */
-static PyObject *text_of(const char *text) {
+static PyObject *text_of(const char *text)
+{
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
 }
 
-static PyObject *text_or_none(const char *text) {
+static PyObject *text_or_none(const char *text)
+{
     return text == NULL || text[0] == '\0' ? Py_NewRef(Py_None) : text_of(text);
 }
 
-static PyObject *time_or_none(int64_t value) {
+static PyObject *time_or_none(int64_t value)
+{
     return value < 0 ? Py_NewRef(Py_None) : PyLong_FromLongLong(value);
 }
 
 PyObject *results_row_record(const results_state *state, const sp_row *row, size_t region,
-                             unsigned columns) {
+                             unsigned columns)
+{
     const sp_row_aggregate *aggregate = &row->aggregate;
     const bool has_metadata =
         row->event_metadata_json != NULL && strcmp(row->event_metadata_json, "[]") != 0;
@@ -142,7 +147,7 @@ PyObject *results_row_record(const results_state *state, const sp_row *row, size
         text_of(row->tags_json != NULL ? row->tags_json : "[]"),
         text_or_none(has_metadata ? row->event_metadata_json : NULL),
         PyLong_FromLongLong(row->exclusive_total),
-        PyBool_FromLong(row->has_statistics),
+        row->has_statistics ? PyFloat_FromDouble(row->statistics.m2) : Py_NewRef(Py_None),
         row->has_aggregate
             ? Py_BuildValue("(KLLLL)", (unsigned long long)aggregate->count,
                             (long long)aggregate->total, (long long)aggregate->minimum,
@@ -152,7 +157,8 @@ PyObject *results_row_record(const results_state *state, const sp_row *row, size
     return fill_record(state->row_type, values, 12);
 }
 
-PyObject *results_statistics_record(const results_state *state, const sp_statistics *statistics) {
+PyObject *results_statistics_record(const results_state *state, const sp_statistics *statistics)
+{
     PyObject *const values[] = {
         PyLong_FromUnsignedLongLong(statistics->calls),
         PyLong_FromLongLong(statistics->total),
@@ -171,7 +177,8 @@ PyObject *results_statistics_record(const results_state *state, const sp_statist
     return fill_record(state->statistics_type, values, 13);
 }
 
-PyObject *results_times_record(const results_state *state, const sp_run_times *times) {
+PyObject *results_times_record(const results_state *state, const sp_run_times *times)
+{
     PyObject *const values[] = {
         time_or_none(times->start),
         time_or_none(times->first_entry),
@@ -181,7 +188,8 @@ PyObject *results_times_record(const results_state *state, const sp_run_times *t
     return fill_record(state->times_type, values, 4);
 }
 
-PyObject *results_thread_record(const results_state *state, const sp_thread_row *thread) {
+PyObject *results_thread_record(const results_state *state, const sp_thread_row *thread)
+{
     PyObject *const values[] = {
         PyLong_FromUnsignedLong(thread->rank),
         PyLong_FromLongLong(thread->index),
@@ -196,7 +204,8 @@ PyObject *results_thread_record(const results_state *state, const sp_thread_row 
     return fill_record(state->thread_type, values, 9);
 }
 
-PyObject *results_task_record(const results_state *state, const sp_task_row *task) {
+PyObject *results_task_record(const results_state *state, const sp_task_row *task)
+{
     PyObject *const values[] = {
         PyLong_FromUnsignedLong(task->rank),
         PyLong_FromLongLong(task->index),

@@ -2,11 +2,13 @@
 
 #include <string.h>
 
-results_state *results_state_of(PyObject *self) {
+results_state *results_state_of(PyObject *self)
+{
     return PyType_GetModuleState(Py_TYPE(self));
 }
 
-void results_lock(run_object *run) {
+void results_lock(run_object *run)
+{
     if (!PyThread_acquire_lock(run->lock, NOWAIT_LOCK)) {
         Py_BEGIN_ALLOW_THREADS
         PyThread_acquire_lock(run->lock, WAIT_LOCK);
@@ -14,9 +16,13 @@ void results_lock(run_object *run) {
     }
 }
 
-void results_unlock(run_object *run) { PyThread_release_lock(run->lock); }
+void results_unlock(run_object *run)
+{
+    PyThread_release_lock(run->lock);
+}
 
-Py_ssize_t results_index(PyObject *value, size_t limit, const char *what) {
+Py_ssize_t results_index(PyObject *value, size_t limit, const char *what)
+{
     const Py_ssize_t index = PyNumber_AsSsize_t(value, PyExc_IndexError);
     if (index == -1 && PyErr_Occurred()) {
         return -1;
@@ -29,7 +35,8 @@ Py_ssize_t results_index(PyObject *value, size_t limit, const char *what) {
     return index;
 }
 
-int results_parse_ranks(PyObject *value, rank_list *out) {
+int results_parse_ranks(PyObject *value, rank_list *out)
+{
     *out = (rank_list){NULL, 0};
     if (value == NULL || value == Py_None) {
         return 0;
@@ -60,7 +67,8 @@ int results_parse_ranks(PyObject *value, rank_list *out) {
     return 0;
 }
 
-int results_parse_texts(PyObject *value, const char *what, text_list *out) {
+int results_parse_texts(PyObject *value, const char *what, text_list *out)
+{
     *out = (text_list){NULL, NULL, 0};
     if (value == NULL || value == Py_None) {
         return 0;
@@ -90,7 +98,8 @@ int results_parse_texts(PyObject *value, const char *what, text_list *out) {
     return 0;
 }
 
-void results_release_texts(text_list *texts) {
+void results_release_texts(text_list *texts)
+{
     PyMem_Free(texts->texts);
     Py_CLEAR(texts->owner);
     texts->texts = NULL;
@@ -99,7 +108,8 @@ void results_release_texts(text_list *texts) {
 /* ---- life -----------------------------------------------------------------------------------*/
 
 /* Wraps a handle, which is closed when no object can be made for it. */
-static PyObject *run_wrap(PyTypeObject *type, sp_results *results) {
+static PyObject *run_wrap(PyTypeObject *type, sp_results *results)
+{
     run_object *self = (run_object *)type->tp_alloc(type, 0);
     if (self != NULL) {
         self->results = results;
@@ -115,7 +125,8 @@ static PyObject *run_wrap(PyTypeObject *type, sp_results *results) {
     return NULL;
 }
 
-static PyObject *run_open(PyTypeObject *type, PyObject *path) {
+static PyObject *run_open(PyTypeObject *type, PyObject *path)
+{
     PyObject *bytes = NULL;
     if (!PyUnicode_FSConverter(path, &bytes)) {
         return NULL;
@@ -133,7 +144,8 @@ static PyObject *run_open(PyTypeObject *type, PyObject *path) {
     return run_wrap(type, results);
 }
 
-static PyObject *run_from_image(PyTypeObject *type, PyObject *capsule) {
+static PyObject *run_from_image(PyTypeObject *type, PyObject *capsule)
+{
     py_image *image = PyCapsule_GetPointer(capsule, PY_IMAGE_CAPSULE);
     if (image == NULL) {
         return NULL;
@@ -153,7 +165,8 @@ static PyObject *run_from_image(PyTypeObject *type, PyObject *capsule) {
     return run_wrap(type, results);
 }
 
-static PyObject *run_create(PyTypeObject *type, PyObject *ignored) {
+static PyObject *run_create(PyTypeObject *type, PyObject *ignored)
+{
     (void)ignored;
     sp_results *results = NULL;
     sp_error error = {0};
@@ -164,12 +177,14 @@ static PyObject *run_create(PyTypeObject *type, PyObject *ignored) {
     return run_wrap(type, results);
 }
 
-static int run_traverse(run_object *self, visitproc visit, void *arg) {
+static int run_traverse(run_object *self, visitproc visit, void *arg)
+{
     Py_VISIT(Py_TYPE(self));
     return 0;
 }
 
-static void run_dealloc(run_object *self) {
+static void run_dealloc(run_object *self)
+{
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     sp_results_close(self->results);
@@ -182,46 +197,55 @@ static void run_dealloc(run_object *self) {
 
 /* ---- what is in it --------------------------------------------------------------------------*/
 
-static PyObject *get_num_ranks(run_object *self, void *closure) {
+static PyObject *get_num_ranks(run_object *self, void *closure)
+{
     (void)closure;
     return PyLong_FromUnsignedLong(sp_results_num_ranks(self->results));
 }
 
-static PyObject *get_schema(run_object *self, void *closure) {
+static PyObject *get_schema(run_object *self, void *closure)
+{
     (void)closure;
     return PyLong_FromLong(sp_results_schema(self->results));
 }
 
-static PyObject *get_is_aggregate(run_object *self, void *closure) {
+static PyObject *get_is_aggregate(run_object *self, void *closure)
+{
     (void)closure;
     return PyBool_FromLong(sp_results_is_aggregate(self->results));
 }
 
-static PyObject *get_num_calls(run_object *self, void *closure) {
+static PyObject *get_num_calls(run_object *self, void *closure)
+{
     (void)closure;
     return PyLong_FromUnsignedLongLong(sp_results_num_calls(self->results));
 }
 
-static PyObject *get_num_rows(run_object *self, void *closure) {
+static PyObject *get_num_rows(run_object *self, void *closure)
+{
     (void)closure;
     return PyLong_FromSize_t(sp_results_num_rows(self->results));
 }
 
-static PyObject *get_file_bytes(run_object *self, void *closure) {
+static PyObject *get_file_bytes(run_object *self, void *closure)
+{
     (void)closure;
     return PyLong_FromUnsignedLongLong(sp_results_file_bytes(self->results));
 }
 
-static PyObject *get_path(run_object *self, void *closure) {
+static PyObject *get_path(run_object *self, void *closure)
+{
     (void)closure;
     return PyUnicode_DecodeFSDefault(sp_results_path(self->results));
 }
 
-static PyObject *decode(const char *text) {
+static PyObject *decode(const char *text)
+{
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
 }
 
-static PyObject *get_region_names(run_object *self, void *closure) {
+static PyObject *get_region_names(run_object *self, void *closure)
+{
     (void)closure;
     const size_t count = sp_results_num_regions(self->results);
     PyObject *names = PyList_New((Py_ssize_t)count);
@@ -236,12 +260,17 @@ static PyObject *get_region_names(run_object *self, void *closure) {
     return names;
 }
 
-static PyObject *metadata_value(const sp_metadata_entry *entry) {
+static PyObject *metadata_value(const sp_metadata_entry *entry)
+{
     switch (entry->kind) {
-    case SP_VALUE_INTEGER: return PyLong_FromLongLong(entry->integer);
-    case SP_VALUE_REAL: return PyFloat_FromDouble(entry->real);
-    case SP_VALUE_TEXT: return decode(entry->text);
-    case SP_VALUE_TEXT_LIST: break;
+    case SP_VALUE_INTEGER:
+        return PyLong_FromLongLong(entry->integer);
+    case SP_VALUE_REAL:
+        return PyFloat_FromDouble(entry->real);
+    case SP_VALUE_TEXT:
+        return decode(entry->text);
+    case SP_VALUE_TEXT_LIST:
+        break;
     }
     PyObject *list = PyList_New((Py_ssize_t)entry->list_length);
     for (size_t i = 0; list != NULL && i < entry->list_length; i++) {
@@ -255,7 +284,8 @@ static PyObject *metadata_value(const sp_metadata_entry *entry) {
     return list;
 }
 
-static PyObject *run_metadata(PyObject *self, PyObject *ignored) {
+static PyObject *run_metadata(PyObject *self, PyObject *ignored)
+{
     (void)ignored;
     const sp_results *results = ((run_object *)self)->results;
     PyObject *metadata = PyDict_New();
@@ -273,7 +303,8 @@ static PyObject *run_metadata(PyObject *self, PyObject *ignored) {
     return metadata;
 }
 
-static PyObject *run_row(PyObject *self, PyObject *arg) {
+static PyObject *run_row(PyObject *self, PyObject *arg)
+{
     const sp_results *results = ((run_object *)self)->results;
     const Py_ssize_t row = results_index(arg, sp_results_num_rows(results), "row");
     if (row < 0) {
@@ -285,7 +316,8 @@ static PyObject *run_row(PyObject *self, PyObject *arg) {
 }
 
 /* One (rank, row) pair per row, grouped by region and sorted by rank inside a region. */
-static PyObject *run_rows_by_region(PyObject *self, PyObject *ignored) {
+static PyObject *run_rows_by_region(PyObject *self, PyObject *ignored)
+{
     (void)ignored;
     const sp_results *results = ((run_object *)self)->results;
     const size_t num_regions = sp_results_num_regions(results);
@@ -302,8 +334,7 @@ static PyObject *run_rows_by_region(PyObject *self, PyObject *ignored) {
     for (size_t row = 0; groups != NULL && row < num_rows; row++) {
         PyObject *pair = Py_BuildValue("(kn)", (unsigned long)sp_results_row(results, row)->rank,
                                        (Py_ssize_t)row);
-        PyObject *group =
-            PyList_GET_ITEM(groups, (Py_ssize_t)sp_results_row_region(results, row));
+        PyObject *group = PyList_GET_ITEM(groups, (Py_ssize_t)sp_results_row_region(results, row));
         if (pair == NULL || PyList_Append(group, pair) < 0) {
             Py_CLEAR(groups);
         }
@@ -317,7 +348,8 @@ static PyObject *run_rows_by_region(PyObject *self, PyObject *ignored) {
     return groups;
 }
 
-static PyObject *run_threads(PyObject *self, PyObject *ignored) {
+static PyObject *run_threads(PyObject *self, PyObject *ignored)
+{
     (void)ignored;
     const sp_results *results = ((run_object *)self)->results;
     const size_t count = sp_results_num_threads(results);
@@ -334,14 +366,14 @@ static PyObject *run_threads(PyObject *self, PyObject *ignored) {
     return list;
 }
 
-static PyObject *run_tasks(PyObject *self, PyObject *ignored) {
+static PyObject *run_tasks(PyObject *self, PyObject *ignored)
+{
     (void)ignored;
     const sp_results *results = ((run_object *)self)->results;
     const size_t count = sp_results_num_tasks(results);
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; list != NULL && i < count; i++) {
-        PyObject *record =
-            results_task_record(results_state_of(self), sp_results_task(results, i));
+        PyObject *record = results_task_record(results_state_of(self), sp_results_task(results, i));
         if (record == NULL) {
             Py_CLEAR(list);
             break;
@@ -447,7 +479,8 @@ static PyType_Spec run_spec = {
     .slots = run_slots,
 };
 
-int results_run_init(PyObject *module, results_state *state) {
+int results_run_init(PyObject *module, results_state *state)
+{
     state->run_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &run_spec, NULL);
     return state->run_type == NULL ? -1 : PyModule_AddType(module, state->run_type);
 }

@@ -2,21 +2,25 @@
 
 #include <math.h>
 
-static PyObject *seconds_or_none(double value) {
+static PyObject *seconds_or_none(double value)
+{
     return isnan(value) ? Py_NewRef(Py_None) : PyFloat_FromDouble(value);
 }
 
-static int put(PyObject *dict, const char *key, PyObject *value) {
+static int put(PyObject *dict, const char *key, PyObject *value)
+{
     const int status = value != NULL ? PyDict_SetItemString(dict, key, value) : -1;
     Py_XDECREF(value);
     return status;
 }
 
-static PyObject *text_of(const char *text) {
+static PyObject *text_of(const char *text)
+{
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
 }
 
-static int put_numbers(PyObject *dict, const sp_summary_row *row) {
+static int put_numbers(PyObject *dict, const sp_summary_row *row)
+{
     const struct {
         const char *key;
         double value;
@@ -51,7 +55,8 @@ static int put_numbers(PyObject *dict, const sp_summary_row *row) {
     return 0;
 }
 
-static PyObject *summary_row_dict(const sp_summary_row *row) {
+static PyObject *summary_row_dict(const sp_summary_row *row)
+{
     PyObject *dict = PyDict_New();
     if (dict == NULL) {
         return NULL;
@@ -68,7 +73,8 @@ static PyObject *summary_row_dict(const sp_summary_row *row) {
     return dict;
 }
 
-static PyObject *summary_rows(const sp_summary *summary) {
+static PyObject *summary_rows(const sp_summary *summary)
+{
     const size_t count = sp_summary_num_rows(summary);
     PyObject *rows = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; rows != NULL && i < count; i++) {
@@ -82,7 +88,8 @@ static PyObject *summary_rows(const sp_summary *summary) {
     return rows;
 }
 
-static PyObject *make_summary(run_object *run, const sp_summary_options *options) {
+static PyObject *make_summary(run_object *run, const sp_summary_options *options)
+{
     sp_summary *summary = NULL;
     const char *text = NULL;
     sp_error error = {0};
@@ -104,10 +111,10 @@ static PyObject *make_summary(run_object *run, const sp_summary_options *options
     return answer;
 }
 
-PyObject *run_summary(PyObject *self, PyObject *args, PyObject *kwargs) {
-    static char *keywords[] = {"names", "ranks",          "sort",  "exclusive_percent",
-                               "columns", "suppress_notes", "color", "title",
-                               "file_path", NULL};
+PyObject *run_summary(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"names",          "ranks", "sort",  "exclusive_percent", "columns",
+                               "suppress_notes", "color", "title", "file_path",         NULL};
     PyObject *names_arg = Py_None, *ranks_arg = Py_None, *columns_arg = Py_None;
     const char *sort = "start", *title = NULL, *file_path = NULL;
     int exclusive_percent = 0, suppress_notes = 0, color = 0;

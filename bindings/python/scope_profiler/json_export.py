@@ -1,0 +1,370 @@
+"""JSON profiles: lossless documents of a run, plain or compressed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+from pathlib import Path
+
+from . import _columns
+from ._plain import finite, plain
+from .region import Region
+from .results import ProfilingResults
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from .results import Patterns, Ranks
+
+__all__ = [
+    "FORMAT",
+    "FORMAT_VERSION",
+    "JSONProfileError",
+    "export_json",
+    "is_json_path",
+    "read_json",
+    "write_json",
+]
+
+#: Value of ``format`` in a document.
+FORMAT = "scope-profiler-profile"
+
+#: Version of the documents that are written, and the newest one that is read.
+FORMAT_VERSION = 1
+
+# Keys of a region row that hold arrays, with the argument of Region that takes them.
+_ARRAYS = {
+    "gpu_durations_ns": "gpu_durations",
+    "call_ids": "call_ids",
+    "parent_ids": "parent_ids",
+    "thread_ids": "thread_ids",
+    "task_ids": "task_ids",
+    "await_ns": "await_times",
+}
+
+
+class JSONProfileError(ValueError):
+    """A file is not a JSON profile, or one of a version that is too new."""
+
+
+def is_json_path(path: str | os.PathLike[str]) -> bool:
+    """Whether a file name is that of a JSON profile (``.json``, ``.json.gz``)."""
+    return os.fspath(path).lower().endswith((".json", ".json.gz"))
+
+
+# ---- writing ---------------------------------------------------------------------------------
+
+
+def _aggregate(region: Region, has_events: bool) -> dict[str, float]:
+    """Totals of a region without calls; whole numbers as int."""
+    record = region._record
+    if has_events and record.aggregate is not None:
+        count, total, minimum, maximum, exclusive = record.aggregate
+        return {
+            "count": count,
+            "total": total,
+            "minimum": minimum,
+            "maximum": maximum,
+            "exclusive": exclusive,
+        }
+    return {
+        key: int(value) if float(value).is_integer() else value
+        for key, value in (region.stored_summary or {}).items()
+    }
+
+
+def _region_row(name: str, rank: int, region: Region) -> dict[str, Any]:
+    row: dict[str, Any] = {"name": name, "rank": rank}
+    for key, value in (
+        ("source_file", region.source_file),
+        ("source_lineno", region.source_lineno),
+        ("source_text", region.source_text),
+        ("tags", list(region.tags) or None),
+    ):
+        if value is not None:
+            row[key] = value
+    if region.is_aggregate or not region.has_event_data:
+        row["aggregate"] = _aggregate(region, region.has_event_data)
+        if not region.has_event_data:
+            row["event_data_available"] = False
+        return row
+    row["start_times_ns"] = region.start_times_ns.tolist()
+    row["end_times_ns"] = region.end_times_ns.tolist()
+    metadata = region.event_metadata
+    if any(metadata):
+        row["event_metadata"] = list(metadata)
+    for key, argument in _ARRAYS.items():
+        values = getattr(region, f"{argument}_ns" if key.endswith("_ns") else argument)
+        if values is not None:
+            row[key] = values.tolist()
+    if region._record.exclusive_total >= 0:
+        row["exclusive_total_ns"] = region._record.exclusive_total
+    return row
+
+
+def _lane_rows(table: Mapping[int, Iterable[Any]], ranks: list[int] | None) -> dict[str, Any]:
+    return {
+        str(rank): [
+            {key: value for key, value in info._asdict().items() if key != "rank"} for info in infos
+        ]
+        for rank, infos in table.items()
+        if ranks is None or rank in ranks
+    }
+
+
+def _thread_order(rows: dict[str, Any]) -> dict[str, Any]:
+    keys = ("index", "name", "ident", "native_id", "daemon", "start_ns", "end_ns", "cpu_ns")
+    return {rank: [{key: row[key] for key in keys} for row in table] for rank, table in rows.items()}
+
+
+def document(
+    results: ProfilingResults,
+    include: Patterns = None,
+    exclude: Patterns = None,
+    ranks: Ranks = None,
+) -> dict[str, Any]:
+    """Returns the JSON document of a run as a dictionary."""
+    from . import __version__
+
+    chosen = _columns.checked_ranks(ranks)
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "exporter": f"scope-profiler@{__version__}",
+        "time_unit": "nanoseconds",
+        "num_ranks": results.num_ranks,
+        "event_data_available": results.has_event_data,
+        "metadata": finite(plain(results.metadata)),
+        "regions": [
+            _region_row(name, rank, results[name][rank])
+            for name in results._names(include, exclude)
+            for rank in results[name].ranks
+            if chosen is None or rank in chosen
+        ],
+    }
+    threads, tasks = results.threads, results.tasks
+    if threads:
+        content["threads"] = _thread_order(_lane_rows(threads, chosen))
+    if tasks:
+        content["tasks"] = _lane_rows(tasks, chosen)
+    if results.has_likwid:
+        content["likwid"] = {
+            str(rank): {
+                tag: finite(plain(result.as_dict() if hasattr(result, "as_dict") else result))
+                for tag, result in results.get_likwid_regions(rank).items()
+            }
+            for rank in results.likwid_ranks
+            if chosen is None or rank in chosen
+        }
+    if any(results.line_profile.values()):
+        content["line_profile"] = {
+            str(rank): finite(plain(lines))
+            for rank, lines in results.line_profile.items()
+            if chosen is None or rank in chosen
+        }
+    return content
+
+
+def write_json(
+    results: ProfilingResults,
+    path: str | os.PathLike[str],
+    *,
+    include: Patterns = None,
+    exclude: Patterns = None,
+    ranks: Ranks = None,
+    indent: int | None = None,
+) -> Path:
+    """Writes a run as a JSON profile. The same run gives the same bytes.
+
+    Args:
+        results: The run.
+        path: The file; a name that ends in ``.gz`` is compressed.
+        include: Regular expression(s) of the regions to take; None takes all.
+        exclude: Regular expression(s) of the regions to leave out.
+        ranks: One rank, several, or None for all.
+        indent: Blanks per level; None writes one line.
+
+    Returns:
+        The path.
+    """
+    target = Path(path)
+    text = json.dumps(
+        document(results, include, exclude, ranks),
+        indent=indent,
+        allow_nan=False,
+        ensure_ascii=False,
+    )
+    data = (text + "\n").encode("utf-8", "surrogatepass")
+    if target.name.lower().endswith(".gz"):
+        data = gzip.compress(data, mtime=0)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(data)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return target
+
+
+def export_json(
+    data: ProfilingResults | Iterable[ProfilingResults],
+    filepath: str | os.PathLike[str],
+    include: Patterns = None,
+    exclude: Patterns = None,
+    ranks: Ranks = None,
+    indent: int | None = None,
+    verbose: bool = True,
+) -> list[Path]:
+    """Writes each run as a JSON profile; several runs become ``<stem>_<label>.json``.
+
+    Returns:
+        The paths; none on ranks that are not root.
+    """
+    runs = [data] if isinstance(data, ProfilingResults) else list(data)
+    runs = [run for run in runs if run.is_root]
+    target = Path(filepath)
+    paths = []
+    for run in runs:
+        path = target if len(runs) == 1 else _labelled(target, run.display_label, paths)
+        paths.append(
+            write_json(run, path, include=include, exclude=exclude, ranks=ranks, indent=indent)
+        )
+        if verbose:
+            print(f"wrote {path}")
+    return paths
+
+
+def _labelled(target: Path, label: str, taken: list[Path]) -> Path:
+    """``<stem>_<label><suffix>``, numbered when that name was already used."""
+    match = re.search(r"(\.json(?:\.gz)?)$", target.name, re.IGNORECASE)
+    suffix = match.group(1) if match else target.suffix
+    stem = target.name[: len(target.name) - len(suffix)] if suffix else target.name
+    slug = re.sub(r"[^\w.-]+", "_", label).strip("_") or "run"
+    path = target.with_name(f"{stem}_{slug}{suffix}")
+    number = 2
+    while path in taken:
+        path = target.with_name(f"{stem}_{slug}_{number}{suffix}")
+        number += 1
+    return path
+
+
+# ---- reading ---------------------------------------------------------------------------------
+
+
+def _load(path: Path) -> Any:
+    if not path.exists():
+        raise FileNotFoundError(f"JSON profile not found: {path}")
+    data = path.read_bytes()
+    try:
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+        return json.loads(data)
+    except (ValueError, OSError, EOFError, RecursionError) as error:
+        raise JSONProfileError(f"{path} is not a scope-profiler JSON profile: {error}") from error
+
+
+def _check_head(content: Any, path: Path) -> None:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise JSONProfileError(f"{path} is not a scope-profiler JSON profile")
+    version = content.get("format_version", 0)
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise JSONProfileError(
+            f"{path} has format version {version}; this package reads up to {FORMAT_VERSION}. "
+            "Upgrade scope-profiler to read it."
+        )
+
+
+def _region_of(row: dict[str, Any]) -> Region:
+    return Region(
+        row.get("start_times_ns", ()),
+        row.get("end_times_ns", ()),
+        event_metadata=row.get("event_metadata"),
+        source_file=row.get("source_file"),
+        source_lineno=row.get("source_lineno"),
+        source_text=row.get("source_text"),
+        tags=row.get("tags", ()),
+        aggregate=row.get("aggregate"),
+        event_data_available=row.get("event_data_available", True),
+        **{argument: row.get(key) for key, argument in _ARRAYS.items()},
+    )
+
+
+def _restored(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Numbers that JSON cannot hold were written as null; they come back as NaN."""
+    return {key: float("nan") if value is None else value for key, value in metadata.items()}
+
+
+def read_json(path: str | os.PathLike[str]) -> ProfilingResults:
+    """Reads a JSON profile, plain or compressed.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        JSONProfileError: It is not a JSON profile, or one of a version that is too new.
+    """
+    from .concurrency import TaskInfo, ThreadInfo
+
+    file = Path(path)
+    content = _load(file)
+    _check_head(content, file)
+    by_rank: dict[int, dict[str, Region]] = {}
+    exclusive: dict[int, dict[str, int]] = {}
+    order: dict[str, None] = {}
+    try:
+        for row in content.get("regions", []):
+            name, rank = str(row["name"]), int(row["rank"])
+            order[name] = None
+            by_rank.setdefault(rank, {})[name] = _region_of(row)
+            if "exclusive_total_ns" in row:
+                exclusive.setdefault(rank, {})[name] = int(row["exclusive_total_ns"])
+        regions = {
+            name: {rank: names[name] for rank, names in by_rank.items() if name in names}
+            for name in order
+        }
+        return ProfilingResults(
+            regions,
+            metadata=_restored(content.get("metadata") or {}),
+            num_ranks=content.get("num_ranks"),
+            likwid=_likwid(content.get("likwid")),
+            line_profile=_by_rank(content.get("line_profile")),
+            file_path=file,
+            exclusive_totals=exclusive,
+            event_data_available=bool(content.get("event_data_available", True)),
+            threads={
+                rank: [ThreadInfo(rank=rank, **row) for row in rows]
+                for rank, rows in _by_rank(content.get("threads")).items()
+            },
+            tasks={
+                rank: [TaskInfo(rank=rank, **row) for row in rows]
+                for rank, rows in _by_rank(content.get("tasks")).items()
+            },
+        )
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise JSONProfileError(
+            f"{file} is not a scope-profiler JSON profile: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _by_rank(table: dict[str, Any] | None) -> dict[int, Any]:
+    return {int(rank): rows for rank, rows in (table or {}).items()}
+
+
+def _likwid(table: dict[str, Any] | None) -> dict[int, dict[str, Any]]:
+    """Hardware counter results as dictionaries, missing numbers as NaN."""
+
+    def restore(value: Any) -> Any:
+        if isinstance(value, list):
+            return [restore(item) for item in value]
+        return float("nan") if value is None else value
+
+    return {
+        rank: {
+            tag: {key: restore(value) for key, value in result.items()}
+            for tag, result in by_tag.items()
+        }
+        for rank, by_tag in _by_rank(table).items()
+    }

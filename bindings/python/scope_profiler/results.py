@@ -1,0 +1,835 @@
+"""A finished run: its regions on all ranks, its times, threads, metadata and summary."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from . import _columns
+from ._results import EventDataUnavailableError, Run
+from .mpi_region import MPIRegion
+from .region import Region
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any, TextIO
+
+    import pandas as pd
+
+    from .concurrency import TaskInfo, ThreadInfo
+
+    Patterns = str | Iterable[str] | None
+    Ranks = int | list[int] | tuple[int, ...] | None
+
+__all__ = ["ProfilingResults", "merge_results"]
+
+
+def _patterns(patterns: Patterns) -> list[re.Pattern[str]] | None:
+    if patterns is None:
+        return None
+    texts = [patterns] if isinstance(patterns, str) else list(patterns)
+    return [re.compile(text) for text in texts]
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(
+            "data frames need pandas; install it with: pip install 'scope-profiler[pproc]'"
+        ) from error
+    return pandas
+
+
+def set_metadata(run: Run, metadata: Mapping[str, Any]) -> None:
+    """Stores metadata in a run; a value that is no number, text or list of texts becomes text."""
+    from ._plain import plain
+
+    for key, value in metadata.items():
+        value = plain(value)
+        if isinstance(value, list):
+            value = [item if isinstance(item, str) else str(item) for item in value]
+        elif isinstance(value, bool):
+            value = int(value)
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            value = str(value)
+        elif not isinstance(value, (int, float, str)):
+            value = "" if value is None else str(value)
+        run.set_metadata(str(key), value)
+
+
+class ProfilingResults:
+    """A finished run.
+
+    Behaves like a mapping of region names to :class:`MPIRegion`, except that iterating yields the
+    regions. Times are in seconds.
+    """
+
+    def __init__(
+        self,
+        regions: Mapping[Any, Any] | Iterable[MPIRegion] = (),
+        metadata: Mapping[str, Any] | None = None,
+        num_ranks: int | None = None,
+        likwid: Mapping[int, Mapping[str, Any]] | None = None,
+        perf_events: Mapping[int, Mapping[str, Any]] | None = None,
+        line_profile: Mapping[int, Sequence[Mapping[str, Any]]] | None = None,
+        file_path: str | os.PathLike[str] | None = None,
+        is_root: bool = True,
+        exclusive_totals: Mapping[int, Mapping[str, int]] | None = None,
+        event_data_available: bool = True,
+        threads: Mapping[int, Sequence[ThreadInfo]] | None = None,
+        tasks: Mapping[int, Sequence[TaskInfo]] | None = None,
+    ) -> None:
+        """Builds a run from regions.
+
+        Args:
+            regions: Regions, by name or alone; or for each rank the :class:`Region` of each name.
+            metadata: Metadata of the run.
+            num_ranks: Number of ranks; by default that of the metadata (``mpi_size``) and of the
+                regions, whichever is larger.
+            likwid: Hardware counter results of each rank by tag.
+            perf_events: Counter totals of each rank by region.
+            line_profile: Line records of each rank.
+            file_path: File that the run came from or went to.
+            is_root: False on the ranks of an MPI run that do not write the file.
+            exclusive_totals: Exclusive ns of each region of each rank where they are known.
+            event_data_available: False when calls exist but were not read.
+            threads: Threads of each rank.
+            tasks: Tasks of each rank.
+        """
+        run = Run.create()
+        totals = exclusive_totals or {}
+        for name, parts in _by_name(regions).items():
+            for rank in sorted(parts):
+                part = parts[rank]
+                run.add_row_of(
+                    part._run,
+                    part._row,
+                    region=name,
+                    rank=rank,
+                    exclusive_total=totals.get(rank, {}).get(name),
+                )
+        set_metadata(run, metadata or {})
+        for table, add in ((threads, run.add_thread), (tasks, run.add_task)):
+            for rank, entries in (table or {}).items():
+                for entry in entries:
+                    add(**{**entry._asdict(), "rank": rank})
+        if num_ranks is not None:
+            run.set_num_ranks(num_ranks)
+        self._bind(run, file_path=file_path, is_root=is_root)
+        self.metadata = dict(metadata or {})
+        self._event_data_available = event_data_available
+        self._likwid = {rank: dict(by_tag) for rank, by_tag in (likwid or {}).items()}
+        self._perf_events = {rank: dict(names) for rank, names in (perf_events or {}).items()}
+        self._line_profile = {rank: list(lines) for rank, lines in (line_profile or {}).items()}
+
+    @classmethod
+    def _from_run(
+        cls,
+        run: Run,
+        *,
+        file_path: str | os.PathLike[str] | None = None,
+        is_root: bool = True,
+        event_data_available: bool = True,
+    ) -> ProfilingResults:
+        """Returns the results over an open run, without copying anything."""
+        results = cls.__new__(cls)
+        results._bind(run, file_path=file_path, is_root=is_root)
+        results._event_data_available = event_data_available
+        return results
+
+    @classmethod
+    def _from_image(
+        cls, capsule: object, *, file_path: str | os.PathLike[str] | None = None
+    ) -> ProfilingResults:
+        """Returns the results of an in-memory run of the recorder, whose memory moves here."""
+        return cls._from_run(Run.from_image(capsule), file_path=file_path)
+
+    @classmethod
+    def from_h5(cls, path: str | os.PathLike[str], verbose: bool = False) -> ProfilingResults:
+        """Reads an HDF5 profile; as :func:`scope_profiler.read_h5`."""
+        from .h5reader import read_h5
+
+        return read_h5(path, verbose=verbose)
+
+    def _bind(self, run: Run, *, file_path: Any, is_root: bool) -> None:
+        self._run = run
+        self.file_path = None if file_path is None else Path(file_path)
+        self.is_root = is_root
+        self.metadata: dict[str, Any] = run.metadata()
+        self._likwid: dict[int, dict[str, Any]] = {}
+        self._perf_events: dict[int, dict[str, Any]] = {}
+        self._line_profile: dict[int, list[Any]] = {}
+        names = run.region_names
+        groups = run.rows_by_region()
+        self._regions = {
+            name: MPIRegion._of(run, index, name, groups[index])
+            for index, name in enumerate(names)
+        }
+
+    # ---- regions -----------------------------------------------------------------------------
+
+    @property
+    def region_names(self) -> list[str]:
+        """Names of all regions in the order of the file."""
+        return list(self._regions)
+
+    def get_region(self, name: str) -> MPIRegion:
+        """Returns the region of that name.
+
+        Raises:
+            KeyError: There is none; the text lists the names.
+        """
+        region = self._regions.get(name)
+        if region is None:
+            raise KeyError(
+                f"No region named {name!r}. Available regions: {self.region_names}"
+            )
+        return region
+
+    def __getitem__(self, name: str) -> MPIRegion:
+        return self.get_region(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._regions
+
+    def __len__(self) -> int:
+        return len(self._regions)
+
+    def __iter__(self) -> Iterator[MPIRegion]:
+        return iter(list(self._regions.values()))
+
+    def __repr__(self) -> str:
+        return (
+            f"<ProfilingResults '{self.display_label}': {len(self)} region(s) on "
+            f"{self.num_ranks} rank(s)>"
+        )
+
+    def _names(self, include: Patterns, exclude: Patterns) -> list[str]:
+        included, excluded = _patterns(include), _patterns(exclude)
+        return [
+            name
+            for name in self._regions
+            if (included is None or any(pattern.match(name) for pattern in included))
+            and not any(pattern.match(name) for pattern in excluded or ())
+        ]
+
+    def get_regions(self, include: Patterns = None, exclude: Patterns = None) -> list[MPIRegion]:
+        """Returns regions in the order in which they were first entered.
+
+        Args:
+            include: Regular expression(s), matched at the start of the name; None takes all.
+            exclude: Regular expression(s) of the names to leave out.
+        """
+        regions = [self._regions[name] for name in self._names(include, exclude)]
+        never = float("inf")
+
+        def first_start(region: MPIRegion) -> float:
+            start = region._first_start_ns
+            return never if start is None else start
+
+        return sorted(regions, key=first_start)
+
+    # ---- what the run is ---------------------------------------------------------------------
+
+    @property
+    def num_ranks(self) -> int:
+        """Number of ranks of the run."""
+        return self._run.num_ranks
+
+    @property
+    def num_nodes(self) -> int | None:
+        """Number of nodes: from the metadata, 1 for one rank, else None."""
+        value = self.metadata.get("num_nodes")
+        if isinstance(value, int):
+            return value
+        return 1 if self.num_ranks == 1 else None
+
+    @property
+    def label(self) -> str | None:
+        """Label of the run, None without one; may be set."""
+        value = self.metadata.get("label")
+        return None if value is None else str(value)
+
+    @label.setter
+    def label(self, value: str | None) -> None:
+        if value is None:
+            self.metadata.pop("label", None)
+        else:
+            self.metadata["label"] = str(value)
+
+    @property
+    def display_label(self) -> str:
+        """The label, else the name of the file without its ending."""
+        if self.label:
+            return self.label
+        return self.file_path.stem if self.file_path is not None else "profile"
+
+    @property
+    def has_event_data(self) -> bool:
+        """Whether single calls can be asked for."""
+        return self._event_data_available
+
+    @property
+    def is_aggregate(self) -> bool:
+        """Whether the run kept totals instead of calls."""
+        return self._run.is_aggregate
+
+    # ---- times -------------------------------------------------------------------------------
+
+    @property
+    def _start_ns(self) -> int | None:
+        start = self.metadata.get("start_time_ns")
+        return start if isinstance(start, int) and not isinstance(start, bool) else None
+
+    @property
+    def _origin_ns(self) -> int:
+        times = self._run.times()
+        for value in (self._start_ns, times.first_entry):
+            if value is not None:
+                return value
+        return 0
+
+    @property
+    def run_start_time(self) -> float | None:
+        """Start of the run on the clock of the calls in seconds, None when not known."""
+        return _seconds(self._start_ns)
+
+    @property
+    def minimum_start_time(self) -> float | None:
+        """First entry into any region in seconds, None without calls."""
+        return _seconds(self._run.times().first_entry)
+
+    @property
+    def maximum_end_time(self) -> float | None:
+        """Last exit from any region in seconds, None without calls."""
+        return _seconds(self._run.times().last_exit)
+
+    @property
+    def time_origin(self) -> float:
+        """What counts as time 0: the start of the run, else the first entry, in seconds."""
+        return self._origin_ns / _columns.NS_PER_S
+
+    @property
+    def time_span(self) -> float:
+        """Time from the first entry to the last exit in seconds, 0.0 without calls."""
+        times = self._run.times()
+        if times.first_entry is None or times.last_exit is None:
+            return 0.0
+        return (times.last_exit - times.first_entry) / _columns.NS_PER_S
+
+    @property
+    def startup_time(self) -> float | None:
+        """Time from the start of the run to the first entry in seconds, None when not known."""
+        return _difference(self._run.times().first_entry, self._start_ns)
+
+    @property
+    def _finalize_ns(self) -> int | None:
+        value = self.metadata.get("finalize_time_ns")
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    @property
+    def finalize_time(self) -> float | None:
+        """When the run was finalized, in seconds on the clock of the calls; None if unknown."""
+        return _seconds(self._finalize_ns)
+
+    @property
+    def total_time(self) -> float | None:
+        """Time from the start of the run to its end in seconds, None when not known."""
+        return _difference(self._finalize_ns, self._start_ns)
+
+    # ---- calls -------------------------------------------------------------------------------
+
+    def _check_events(self) -> None:
+        if not self.has_event_data:
+            raise EventDataUnavailableError(
+                "only the stored statistics of this profile were read; "
+                "use read_h5() to read its calls too"
+            )
+
+    def events(
+        self,
+        include: Patterns = None,
+        exclude: Patterns = None,
+        ranks: Ranks = None,
+        relative: bool = True,
+        origin: float | None = None,
+    ) -> list[dict[str, Any]]:
+        """Returns one dictionary per call, sorted by start.
+
+        Args:
+            include: Regular expression(s) of the regions to take; None takes all.
+            exclude: Regular expression(s) of the regions to leave out.
+            ranks: One rank, several, or None for all.
+            relative: Count times from :attr:`time_origin`; otherwise they are absolute.
+            origin: Seconds on the clock of the calls to count from instead.
+
+        Raises:
+            EventDataUnavailableError: Only the stored statistics were read.
+        """
+        self._check_events()
+        if origin is not None:
+            origin_ns = _columns.origin_ns(origin)
+        else:
+            origin_ns = self._origin_ns if relative else 0
+        events = [
+            event
+            for name in self._names(include, exclude)
+            for event in self._regions[name]._events(ranks, origin_ns)
+        ]
+        events.sort(key=lambda event: event["start"])
+        return events
+
+    def _arrays(self, rank: int, include: Patterns, exclude: Patterns) -> Any:
+        from .call_stack import arrays_of, select
+
+        self._check_events()
+        rows = [
+            (name, region._rows[rank]) for name, region in self._regions.items() if rank in region
+        ]
+        return select(arrays_of(self._run, rank, rows), self._names(include, exclude))
+
+    def call_stack(
+        self, rank: int = 0, include: Patterns = None, exclude: Patterns = None
+    ) -> list[dict[str, Any]]:
+        """Returns the calls of a rank with parent, depth and exclusive time.
+
+        Filters take calls out of the tree: their children go to the nearest call that is left,
+        exclusive times stay those of the whole tree.
+
+        Raises:
+            NestingError: Two calls of one lane overlap without nesting.
+            EventDataUnavailableError: Only the stored statistics were read.
+        """
+        from .call_stack import stack_of
+
+        return stack_of(self._arrays(rank, include, exclude))
+
+    def call_graph(
+        self, rank: int = 0, include: Patterns = None, exclude: Patterns = None
+    ) -> list[dict[str, Any]]:
+        """Returns who called whom on a rank.
+
+        Keys: ``call_id``, ``parent_id`` (None for a root), ``name``, ``call_index``, ``depth``.
+        Ids are the recorded ones where every region of the rank has them, else positions.
+
+        Raises:
+            NestingError: Two calls of one lane overlap without nesting.
+        """
+        arrays = self._arrays(rank, include, exclude)
+        ids = self._recorded_ids(rank)
+        regions, calls = arrays.region_index.tolist(), arrays.call_index.tolist()
+        numbers = (
+            list(range(len(calls)))
+            if ids is None
+            else [ids[region][call] for region, call in zip(regions, calls)]
+        )
+        return [
+            {
+                "call_id": numbers[i],
+                "parent_id": None if parent < 0 else numbers[parent],
+                "name": arrays.names[regions[i]],
+                "call_index": calls[i],
+                "depth": depth,
+            }
+            for i, (parent, depth) in enumerate(zip(arrays.parent.tolist(), arrays.depth.tolist()))
+        ]
+
+    def _recorded_ids(self, rank: int) -> list[list[int]] | None:
+        """Call ids of each region of a rank, None unless all regions have them."""
+        ids = []
+        for region in self._regions.values():
+            if rank in region:
+                values = region[rank].call_ids
+                if values is None:
+                    return None
+                ids.append(values.tolist())
+        return ids
+
+    # ---- tables ------------------------------------------------------------------------------
+
+    def summary(self) -> list[dict[str, Any]]:
+        """Returns the statistics of every region, pooled over ranks, as dictionaries.
+
+        Those of :meth:`MPIRegion.get_summary` with ``tags``, ``p50_duration``, ``p95_duration``,
+        ``p99_duration``, ``rank_imbalance``, ``rank_imbalance_pct`` and the short names ``p50``,
+        ``p95``, ``p99``, ``imbalance``.
+        """
+        return [_summary_row(region) for region in self]
+
+    def to_dataframe(
+        self, include: Patterns = None, exclude: Patterns = None, per_rank: bool = False
+    ) -> pd.DataFrame:
+        """Returns the statistics as a data frame, one row per region or per region and rank.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        pandas = _pandas()
+        regions = self.get_regions(include, exclude)
+        if not per_rank:
+            return pandas.DataFrame([_summary_row(region) for region in regions])
+        return pandas.DataFrame(
+            [
+                {"name": region.name, "rank": rank, **region[rank].get_summary()}
+                for region in regions
+                for rank in region.ranks
+            ]
+        )
+
+    def to_events_dataframe(
+        self,
+        include: Patterns = None,
+        exclude: Patterns = None,
+        ranks: Ranks = None,
+        relative: bool = True,
+        origin: float | None = None,
+    ) -> pd.DataFrame:
+        """Returns the calls as a data frame, the arguments and columns as in :meth:`events`.
+
+        Raises:
+            ImportError: pandas is not installed.
+            EventDataUnavailableError: Only the stored statistics were read.
+        """
+        pandas = _pandas()
+        self._check_events()
+        if origin is not None:
+            origin_ns = _columns.origin_ns(origin)
+        else:
+            origin_ns = self._origin_ns if relative else 0
+        chosen = _columns.checked_ranks(ranks)
+        frames = [
+            pandas.DataFrame(_event_columns(region.name, rank, region[rank], origin_ns))
+            for region in self.get_regions(include, exclude)
+            for rank in region.ranks
+            if chosen is None or rank in chosen
+        ]
+        if not frames:
+            return pandas.DataFrame(columns=list(_EVENT_COLUMNS))
+        frame = pandas.concat(frames, ignore_index=True)
+        return frame.sort_values("start", kind="stable", ignore_index=True)
+
+    def default_title(self) -> str:
+        """Returns the title of the summary: ``[label - ]<path> (N rank(s))``."""
+        name = self.display_label if self.file_path is None else _relative(self.file_path)
+        label = f"{self.label} - " if self.label and self.file_path is not None else ""
+        return f"{label}{name} ({self.num_ranks} rank(s))"
+
+    def print_summary(
+        self,
+        include: Patterns = None,
+        exclude: Patterns = None,
+        ranks: Ranks = None,
+        sort: str = "start",
+        title: str | None = None,
+        stream: TextIO | None = None,
+        suppress_notes: bool = False,
+        columns: Iterable[str] | str | None = None,
+        percentage_mode: str = "coverage",
+    ) -> None:
+        """Prints the summary table: one row per call path, pooled over ranks.
+
+        Args:
+            include: Regular expression(s) of the regions to show; None shows all.
+            exclude: Regular expression(s) of the regions to leave out.
+            ranks: One rank, several, or None for all.
+            sort: ``start``, ``total``, ``calls``, ``avg``, ``min``, ``max``, ``first``, ``last``,
+                ``std``, ``p50``, ``p95``, ``p99``, ``imbalance`` or ``name``.
+            title: Title; default :meth:`default_title`.
+            stream: Where to print; default standard output.
+            suppress_notes: Leave out the box below the table.
+            columns: Columns to show; see :func:`scope_profiler.summary.normalize_region_table_columns`.
+            percentage_mode: ``coverage`` or ``exclusive``.
+
+        Raises:
+            ValueError: A sort key, column or mode that does not exist; the text lists the choices.
+        """
+        if not self.is_root:
+            return
+        from .summary import summarize, write_text
+
+        _, text = summarize(
+            self,
+            include=include,
+            exclude=exclude,
+            ranks=ranks,
+            sort=sort,
+            title=title,
+            stream=stream,
+            suppress_notes=suppress_notes,
+            columns=columns,
+            percentage_mode=percentage_mode,
+        )
+        write_text(text, stream)
+
+    # ---- counters ----------------------------------------------------------------------------
+
+    @property
+    def has_likwid(self) -> bool:
+        """Whether hardware counter results are at hand."""
+        return any(self._likwid.values())
+
+    @property
+    def likwid_ranks(self) -> list[int]:
+        """Ranks that have hardware counter results, sorted."""
+        return sorted(rank for rank, by_tag in self._likwid.items() if by_tag)
+
+    def get_likwid_regions(self, rank: int | None = None) -> dict[Any, Any]:
+        """Returns the hardware counter results of a rank by tag, or those of all ranks by rank."""
+        if rank is not None:
+            return dict(self._likwid.get(rank, {}))
+        return {number: dict(by_tag) for number, by_tag in self._likwid.items()}
+
+    def get_likwid_region(self, tag: str, rank: int = 0) -> Any:
+        """Returns one hardware counter result.
+
+        Raises:
+            KeyError: There is none; the text lists the tags.
+        """
+        by_tag = self._likwid.get(rank, {})
+        if tag not in by_tag:
+            raise KeyError(
+                f"No LIKWID region {tag!r} on rank {rank}. Available regions: {list(by_tag)}"
+            )
+        return by_tag[tag]
+
+    @property
+    def has_perf_events(self) -> bool:
+        """Whether counter totals are at hand."""
+        return any(self._perf_events.values())
+
+    def get_perf_events(self, rank: int | None = None) -> dict[Any, Any]:
+        """Returns counter totals as {rank: {region: totals}}, on request of one rank alone."""
+        if rank is not None:
+            return {rank: dict(self._perf_events.get(rank, {}))}
+        return {number: dict(names) for number, names in self._perf_events.items()}
+
+    @property
+    def line_profile(self) -> dict[int, list[Any]]:
+        """Line records of each rank."""
+        return self._line_profile
+
+    # ---- lanes -------------------------------------------------------------------------------
+
+    @property
+    def threads(self) -> dict[int, list[ThreadInfo]]:
+        """Threads of each rank; empty when they were not recorded."""
+        from .concurrency import ThreadInfo
+
+        table: dict[int, list[ThreadInfo]] = {}
+        for row in self._run.threads():
+            info = ThreadInfo(
+                row.index, row.rank, row.name, row.ident, row.native_id, row.daemon,
+                row.start_ns, row.end_ns, row.cpu_ns,
+            )  # fmt: skip
+            table.setdefault(row.rank, []).append(info)
+        return table
+
+    @property
+    def tasks(self) -> dict[int, list[TaskInfo]]:
+        """Tasks of each rank; empty when they were not recorded."""
+        from .concurrency import TaskInfo
+
+        table: dict[int, list[TaskInfo]] = {}
+        for row in self._run.tasks():
+            info = TaskInfo(
+                row.index, row.rank, row.kind, row.name, row.coro_name, row.thread_index,
+                row.created_ns, row.done_ns, row.steps, row.running_ns, row.suspended_ns,
+            )  # fmt: skip
+            table.setdefault(row.rank, []).append(info)
+        return table
+
+    def lane_label(self, lane: int, rank: int = 0) -> str:
+        """Returns how a lane is called: a thread, or a task with its thread.
+
+        Args:
+            lane: A task index, ``-2 - thread`` for a thread, -1 for an unknown lane.
+            rank: Rank that the lane belongs to.
+        """
+        threads = {info.index: info.name for info in self.threads.get(rank, [])}
+        if lane == -1:
+            return "unknown lane"
+        if lane < -1:
+            return str(threads.get(-2 - lane) or f"thread {-2 - lane}")
+        tasks = {info.index: info for info in self.tasks.get(rank, [])}
+        task = tasks.get(lane)
+        if task is None:
+            return f"task {lane}"
+        coroutine = str(task.coro_name).rsplit(".", 1)[-1]
+        thread = threads.get(task.thread_index) or f"thread {task.thread_index}"
+        return f"{task.name} ({coroutine}) on {thread}" if coroutine else f"{task.name} on {thread}"
+
+    def thread_summary(self, rank: int = 0) -> list[dict[str, Any]]:
+        """Returns one dictionary per thread of a rank.
+
+        Keys: ``index``, ``name``, ``alive``, ``wall_time``, ``cpu_time``, ``num_calls``,
+        ``region_time`` (time spent inside any region, in seconds).
+        """
+        calls: dict[int, int] = {}
+        inside: dict[int, int] = {}
+        for region in self._regions.values():
+            if rank not in region or not region[rank].has_thread_data:
+                continue
+            part = region[rank]
+            exclusive = part.exclusive_durations_ns
+            threads = part.thread_ids
+            assert threads is not None
+            for index in part.threads:
+                mask = threads == index
+                calls[index] = calls.get(index, 0) + int(mask.sum())
+                inside[index] = inside.get(index, 0) + int(exclusive[mask].sum())
+        return [
+            {
+                "index": info.index,
+                "name": info.name,
+                "alive": info.alive,
+                "wall_time": info.wall_time,
+                "cpu_time": info.cpu_time,
+                "num_calls": calls.get(info.index, 0),
+                "region_time": inside.get(info.index, 0) / _columns.NS_PER_S,
+            }
+            for info in self.threads.get(rank, [])
+        ]
+
+
+_EVENT_COLUMNS = ("name", "rank", "call_index", "start", "end", "duration")
+
+
+def _seconds(value: int | None) -> float | None:
+    return None if value is None else value / _columns.NS_PER_S
+
+
+def _difference(end: int | None, start: int | None) -> float | None:
+    return None if end is None or start is None else (end - start) / _columns.NS_PER_S
+
+
+def _relative(path: Path) -> str:
+    """Path as one would type it here: relative when it lies below the working directory."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except (OSError, ValueError):
+        return str(path)
+
+
+def _by_name(regions: Any) -> dict[str, dict[int, Region]]:
+    """Regions in any accepted form as {name: {rank: Region}}."""
+    if not hasattr(regions, "items"):
+        return {region.name: region.regions for region in regions}
+    by_name: dict[str, dict[int, Region]] = {}
+    for key, value in regions.items():
+        if isinstance(key, int):
+            for name, region in value.items():
+                by_name.setdefault(name, {})[key] = region
+        elif isinstance(value, Region):
+            by_name[key] = {0: value}
+        else:
+            by_name[key] = dict(getattr(value, "regions", value))
+    return by_name
+
+
+def _summary_row(region: MPIRegion) -> dict[str, Any]:
+    percentiles = {f"p{p}": region.percentile_duration(p) for p in (50, 95, 99)}
+    return {
+        **region.get_summary(),
+        "tags": region.tags,
+        **{f"{key}_duration": value for key, value in percentiles.items()},
+        "rank_imbalance": region.rank_imbalance,
+        "rank_imbalance_pct": region.rank_imbalance_pct,
+        **percentiles,
+        "imbalance": region.rank_imbalance_pct,
+    }
+
+
+def _event_columns(name: str, rank: int, region: Region, origin_ns: int) -> dict[str, Any]:
+    import numpy as np
+
+    starts, ends = region.start_times_ns - origin_ns, region.end_times_ns - origin_ns
+    columns: dict[str, Any] = {
+        "name": name,
+        "rank": rank,
+        "call_index": np.arange(len(starts)),
+        "start": _columns.seconds(starts),
+        "end": _columns.seconds(ends),
+        "duration": region.durations,
+    }
+    for key, values in (
+        ("gpu_duration", region.gpu_durations),
+        ("call_id", region.call_ids),
+        ("parent_id", region.parent_ids),
+        ("thread", region.thread_ids),
+        ("task", region.task_ids),
+        ("await_duration", region.await_times),
+        ("metadata", list(region.event_metadata) or None),
+    ):
+        if values is not None:
+            columns[key] = values
+    return columns
+
+
+def merge_results(
+    *sets: ProfilingResults,
+    label: str | None = None,
+    file_path: str | os.PathLike[str] | None = None,
+) -> ProfilingResults:
+    """Puts several runs into one. Sets of ranks that are not root are left out.
+
+    Args:
+        sets: Runs without a region in common.
+        label: Label of the result.
+        file_path: Path of the result; by default that of the first run.
+
+    Returns:
+        A run with all regions. Of metadata found in several runs that of the earlier one counts;
+        the number of ranks is the largest one.
+
+    Raises:
+        ValueError: No run is left, or a region appears in two of them.
+    """
+    roots = [results for results in sets if results.is_root]
+    if not roots:
+        raise ValueError("merge_results() needs at least one result set of a root rank")
+    run = Run.create()
+    metadata: dict[str, Any] = {}
+    seen: set[str] = set()
+    for results in roots:
+        for name, region in results._regions.items():
+            if name in seen:
+                raise ValueError(f"region {name!r} appears in more than one result set")
+            seen.add(name)
+            for row in region._rows.values():
+                run.add_row_of(results._run, row)
+        for key, value in results.metadata.items():
+            metadata.setdefault(key, value)
+    if label is not None:
+        metadata["label"] = label
+    _copy_lanes(run, roots)
+    set_metadata(run, metadata)
+    run.set_num_ranks(max(results.num_ranks for results in roots))
+    merged = ProfilingResults._from_run(
+        run,
+        file_path=file_path if file_path is not None else roots[0].file_path,
+        event_data_available=all(results.has_event_data for results in roots),
+    )
+    merged.metadata = metadata
+    for results in reversed(roots):
+        merged._likwid.update(results._likwid)
+        merged._perf_events.update(results._perf_events)
+        merged._line_profile.update(results._line_profile)
+    return merged
+
+
+def _copy_lanes(run: Run, roots: list[ProfilingResults]) -> None:
+    """Takes over the lane tables of the first run that has them, rank by rank."""
+    seen: set[int] = set()
+    for results in roots:
+        threads, tasks = results._run.threads(), results._run.tasks()
+        new = {row.rank for row in (*threads, *tasks)} - seen
+        for row in threads:
+            if row.rank in new:
+                run.add_thread(*row)
+        for row in tasks:
+            if row.rank in new:
+                run.add_task(*row)
+        seen |= new
