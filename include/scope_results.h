@@ -179,7 +179,7 @@ typedef enum sp_summary_sort {
 /* Filters and layout of a summary; zero-initialise and set `size`. */
 typedef struct sp_summary_options {
     size_t size;
-    const char *const *include; /* POSIX extended regular expressions anchored at the start */
+    const char *const *include; /* regular expressions anchored at the start */
     size_t num_include;
     const char *const *exclude;
     size_t num_exclude;
@@ -196,13 +196,14 @@ typedef struct sp_summary_options {
     const char *const *include_names; /* exact region names; NULL: no such filter, not NULL with
                                          none in it: nothing is selected */
     size_t num_include_names;
+    bool with_percentiles; /* compute them even when no column shows them; else they are NaN */
 } sp_summary_options;
 
 /* One row of the table: a call path pooled over the selected ranks (or one region when the calls
  * cannot be nested or were not kept). Seconds; NaN where not known. */
 typedef struct sp_summary_row {
     const char *name;
-    const char *call_path; /* names joined with " > " */
+    const char *call_path; /* names joined with " > "; of very deep ones both ends */
     size_t num_ranks;
     uint64_t calls;
     double total, coverage, exclusive, average, minimum, maximum, first, last, deviation, p50, p95,
@@ -222,7 +223,8 @@ typedef struct sp_summary sp_summary;
 SP_API int sp_summary_create(sp_results *results, const sp_summary_options *options,
                              sp_summary **out, sp_error *error);
 SP_API size_t sp_summary_num_rows(const sp_summary *summary);
-SP_API const sp_summary_row *sp_summary_get_row(const sp_summary *summary, size_t i);
+/* NULL when there is no such row or no memory for its call path. */
+SP_API const sp_summary_row *sp_summary_get_row(sp_summary *summary, size_t i);
 /* The finished text of table and notes, UTF-8; belongs to the summary. */
 SP_API const char *sp_summary_text(sp_summary *summary);
 SP_API void sp_summary_free(sp_summary *summary);

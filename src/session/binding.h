@@ -122,6 +122,10 @@ SP_API size_t sp_binding_open_regions(sp_profiler *profiler, int32_t *regions, s
 /* Names the calling thread in the thread table. `ident`: the language's own id. */
 SP_API void sp_binding_name_thread(sp_profiler *profiler, const char *name, int64_t ident,
                                    bool is_daemon);
+/* `hook` runs once on every thread that starts to record for a profiler, just before its first call
+ * is recorded, so that the binding can name the thread. One for the process; NULL: none. */
+typedef void (*sp_binding_thread_hook)(sp_profiler *profiler);
+SP_API void sp_binding_on_new_thread(sp_binding_thread_hook hook);
 
 /* Calls entered since configure, all threads, undrained ones and open ones included. */
 SP_API int64_t sp_binding_num_calls(sp_profiler *profiler, int32_t region);

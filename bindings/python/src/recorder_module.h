@@ -1,0 +1,48 @@
+/* What the files of the extension `_recorder` share: module state and the objects.
+ *
+ * The extension is the hot half of the package: everything that runs once per call is here and
+ * talks to the recorder through session/binding.h. A manager of the Python half owns one Profiler;
+ * a Profiler owns the regions of its current configuration and knows the functions decorated
+ * through it.
+ */
+#ifndef SCOPE_PYTHON_RECORDER_MODULE_H
+#define SCOPE_PYTHON_RECORDER_MODULE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "session/binding.h"
+
+typedef struct profiler_object profiler_object;
+
+typedef struct recorder_state {
+    PyTypeObject *profiler_type;
+    PyTypeObject *lookup_type;
+    PyTypeObject *region_method_type;
+    PyTypeObject *region_type; /* BaseProfileRegion, parent of the four below */
+    PyTypeObject *disabled_region_type;
+    PyTypeObject *time_only_region_type;
+    PyTypeObject *aggregate_region_type;
+    PyTypeObject *threaded_region_type;
+    PyTypeObject *function_type; /* decorated: binds to instances */
+    PyTypeObject *callable_type; /* decorated: does not bind, because what it wraps does not */
+    PyTypeObject *generator_type;
+    PyTypeObject *coroutine_type;
+    PyTypeObject *async_generator_type;
+    PyTypeObject *awaitable_type;
+    profiler_object *profilers; /* all alive, linked */
+} recorder_state;
+
+/* Which family of region a configuration makes. */
+typedef enum region_mode {
+    REGION_TIME_ONLY,
+    REGION_AGGREGATE,
+    REGION_THREADED
+} region_mode;
+
+recorder_state *recorder_state_of(PyTypeObject *type);
+
+/* Raises what a failed status of the recorder means to Python; always returns NULL. */
+PyObject *recorder_raise(int status, const sp_error *error);
+
+#endif

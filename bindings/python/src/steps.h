@@ -1,0 +1,17 @@
+/* steps.h - generators, coroutines and asynchronous generators of decorated functions.
+ *
+ * The object stands in for the one that the function made and records one interval for every time
+ * it runs: a consumer's time is never charged to it, and intervals always nest.
+ */
+#ifndef SCOPE_PYTHON_STEPS_H
+#define SCOPE_PYTHON_STEPS_H
+
+#include "details.h"
+
+int steps_init(PyObject *module, recorder_state *state);
+
+/* Takes over `inner` and `details`, also on failure. What is not a fresh generator or coroutine is
+ * given back as it is. */
+PyObject *steps_new(decorated_object *decorated, PyObject *inner, call_details *details);
+
+#endif

@@ -1,0 +1,59 @@
+#include "thread_names.h"
+
+/* The entry of threading's own table, borrowed from nothing: new reference or NULL. Asking
+ * threading.current_thread() instead would invent an entry for a foreign thread. */
+static PyObject *find_thread(unsigned long ident)
+{
+    PyObject *name = PyUnicode_FromString("threading");
+    PyObject *threading = name != NULL ? PyImport_GetModule(name) : NULL;
+    PyObject *active = threading != NULL ? PyObject_GetAttrString(threading, "_active") : NULL;
+    PyObject *key = active != NULL ? PyLong_FromUnsignedLong(ident) : NULL;
+    PyObject *thread = key != NULL && PyDict_Check(active) ? PyDict_GetItemWithError(active, key)
+                                                           : NULL;
+    Py_XINCREF(thread);
+    Py_XDECREF(key);
+    Py_XDECREF(active);
+    Py_XDECREF(threading);
+    Py_XDECREF(name);
+    return thread;
+}
+
+static void pass_on(sp_profiler *profiler, PyObject *thread, unsigned long ident)
+{
+    PyObject *name = PyObject_GetAttrString(thread, "name");
+    PyObject *daemon = name != NULL ? PyObject_GetAttrString(thread, "daemon") : NULL;
+    const char *text = daemon != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    if (text != NULL) {
+        sp_binding_name_thread(profiler, text, (int64_t)ident, PyObject_IsTrue(daemon) == 1);
+    }
+    Py_XDECREF(daemon);
+    Py_XDECREF(name);
+}
+
+void name_new_thread(sp_profiler *profiler)
+{
+    if (PyGILState_GetThisThreadState() == NULL || !PyGILState_Check()) {
+        return;
+    }
+    PyObject *type = NULL;
+    PyObject *value = NULL;
+    PyObject *traceback = NULL;
+    PyErr_Fetch(&type, &value, &traceback);
+    unsigned long ident = PyThread_get_thread_ident();
+    PyObject *thread = find_thread(ident);
+    if (thread != NULL) {
+        pass_on(profiler, thread, ident);
+        Py_DECREF(thread);
+    } else {
+        /* Only the main thread exists without the module threading. */
+        PyObject *module_name = PyUnicode_FromString("threading");
+        PyObject *module = module_name != NULL ? PyImport_GetModule(module_name) : NULL;
+        if (module == NULL) {
+            sp_binding_name_thread(profiler, "MainThread", (int64_t)ident, false);
+        }
+        Py_XDECREF(module);
+        Py_XDECREF(module_name);
+    }
+    PyErr_Clear();
+    PyErr_Restore(type, value, traceback);
+}
