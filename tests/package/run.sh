@@ -1,7 +1,8 @@
 #!/bin/sh
 # Builds a stranger's two programs against an installed core in three ways - find_package, pkg-config,
 # the bare compiler - and runs each pair: one records a file, the other reads it. Then once more after
-# the core was moved, since everything in it is relative to its own place.
+# the core was moved, since everything in it is relative to its own place. Also compares the exported
+# symbols with the headers.
 # Usage: tests/package/run.sh PREFIX
 
 set -e
@@ -46,6 +47,7 @@ plain()
     rm -rf "$work/cc"
 }
 
+python3 "$here/check_exports.py" "$prefix"
 find_package
 pkg_config
 plain
