@@ -1,0 +1,163 @@
+/* assemble_int.h - what the parts of assembling share. Private to them.
+ *
+ * assemble.c           the order of the steps, ids, result
+ * assemble_walk.c      one pass over the records
+ * assemble_survey.c    first pass: rows, statistics, which calls there are
+ * assemble_gather.c    further passes: the calls of some rows, sorted
+ * assemble_emit.c      calls to columns to writers
+ * assemble_metadata.c  event_metadata of the rows
+ * assemble_extras.c    what the schema has no place for
+ */
+#ifndef SP_STORE_ASSEMBLE_INT_H
+#define SP_STORE_ASSEMBLE_INT_H
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "store/assemble.h"
+#include "store/assemble_walk.h"
+#include "store/call_numbers.h"
+#include "store/call_order.h"
+
+__extension__ typedef unsigned __int128 sp_wide;
+
+#define SP_ROW_NONE UINT32_MAX
+
+/* Order of the calls of a file: by start, then by id, which is by lane and number. */
+typedef struct sp_call_key {
+    int64_t start;
+    uint32_t lane;
+    uint64_t number;
+} sp_call_key;
+
+/* One region of this file while it is worked on. */
+typedef struct sp_assemble_row {
+    uint32_t region;
+    sp_assemble_region info;
+    uint64_t count, resumptions;
+    sp_call_key first, last; /* in file order */
+    int64_t first_duration, last_duration, minimum, maximum, end_maximum;
+    sp_wide total, exclusive;
+    /* Durations below SP_SQUARE_LIMIT: their number, sum and exact sum of squares. The others, days
+     * long: running mean and sum of squared deviations. */
+    uint64_t num_plain, num_huge;
+    sp_wide plain_total, plain_squares;
+    double huge_mean, huge_m2;
+    bool is_sorted; /* in the order in which a pass meets its calls */
+    bool has_sides;
+    sp_text metadata; /* JSON list, empty: no call has any */
+} sp_assemble_row;
+
+#define SP_SQUARE_LIMIT ((int64_t)1 << 48)
+
+typedef struct sp_assemble_lane_work {
+    sp_call_numbers numbers;
+    size_t number_hint, parent_hint;
+    int64_t first_id;
+    uint64_t drains;
+    int64_t drain_ns;
+} sp_assemble_lane_work;
+
+/* Ids of one lane that has calls. */
+typedef struct sp_lane_ids {
+    int64_t first, end;
+    int64_t thread, task;
+} sp_lane_ids;
+
+typedef struct sp_flagged_call {
+    uint32_t lane, flags;
+    uint64_t number;
+} sp_flagged_call;
+
+/* Metadata that came with one call. */
+typedef struct sp_side_metadata {
+    uint32_t lane, bytes;
+    uint64_t number;
+    int64_t id; /* once ids are known */
+    const char *payload;
+} sp_side_metadata;
+
+/* Rows [first, last) whose calls are held together. */
+typedef struct sp_row_group {
+    size_t first, last;
+    bool is_windowed; /* one row, larger than the room */
+} sp_row_group;
+
+typedef struct sp_assembler {
+    const sp_assembly *in;
+    sp_error *error;
+    SP_VECTOR(sp_assemble_row) rows;
+    SP_VECTOR(uint32_t) row_of; /* by region id, SP_ROW_NONE */
+    sp_assemble_lane_work *lanes;
+    sp_lane_ids *lane_ids; /* of the lanes that have calls, in order */
+    size_t num_lane_ids, lane_hint;
+    SP_VECTOR(sp_flagged_call) flagged;
+    SP_VECTOR(sp_side_metadata) sides; /* by id once ids are known */
+    uint64_t bad_metadata;             /* texts that are no JSON object */
+    sp_assembly_result result;
+
+    SP_VECTOR(sp_row_group) groups;
+    sp_ordered_call *calls, *spare; /* room and room / 2 of them */
+    size_t room;
+    size_t held; /* group whose calls are in `calls`, sorted; SIZE_MAX: none */
+    size_t piece; /* values of a column given to a writer at once */
+} sp_assembler;
+
+static inline uint32_t sp_assembler_row_of(const sp_assembler *a, uint32_t region)
+{
+    return region < a->row_of.count ? a->row_of.items[region] : SP_ROW_NONE;
+}
+
+/* Id of a call of the file, and of its parent: -1 when that is not in the file. */
+static inline int64_t sp_assembler_id(sp_assembler *a, uint32_t lane, uint64_t number)
+{
+    sp_assemble_lane_work *work = &a->lanes[lane];
+    return work->first_id + sp_call_numbers_rank(&work->numbers, number, &work->number_hint);
+}
+
+static inline int64_t sp_assembler_parent_id(sp_assembler *a, uint32_t lane, uint64_t parent)
+{
+    sp_assemble_lane_work *work = &a->lanes[lane];
+    if (parent == SP_RECORD_NO_PARENT)
+        return -1;
+    int64_t rank = sp_call_numbers_rank(&work->numbers, parent, &work->parent_hint);
+    return rank < 0 ? -1 : work->first_id + rank;
+}
+
+/* Lane of a call of the file. */
+const sp_lane_ids *sp_assembler_search_lane(sp_assembler *a, int64_t id);
+
+static inline const sp_lane_ids *sp_assembler_lane_of(sp_assembler *a, int64_t id)
+{
+    const sp_lane_ids *lane = &a->lane_ids[a->lane_hint];
+    return id >= lane->first && id < lane->end ? lane : sp_assembler_search_lane(a, id);
+}
+
+/* First pass. Fills rows, row_of, lanes, lane_ids, flagged, sides, result counts and states. */
+int sp_assemble_survey(sp_assembler *a);
+void sp_assemble_row_statistics(const sp_assemble_row *row, sp_row_statistics *out);
+int64_t sp_assemble_row_exclusive(const sp_assemble_row *row);
+
+/* Divides the rows into groups that fit the budget and allocates the working arrays. */
+int sp_assemble_plan(sp_assembler *a);
+
+/* Gets `count` calls of row `row`, sorted and following those it got before. */
+typedef int (*sp_row_sink)(void *context, size_t row, const sp_ordered_call *calls, size_t count);
+/* Gives the calls of a group to the sink, row by row. */
+int sp_assemble_gather(sp_assembler *a, size_t group, sp_row_sink sink, void *context);
+
+/* Fills rows[].metadata. */
+int sp_assemble_metadata(sp_assembler *a);
+
+/* Columns of this file, and everything from begin_rank to the last call. */
+int sp_assemble_emit(sp_assembler *a);
+
+int sp_assemble_extras(sp_assembler *a);
+/* The losses that are not zero, to every output. */
+int sp_assemble_losses(uint32_t rank, const sp_assemble_loss *losses, size_t count,
+                       const sp_assemble_output *outputs, size_t num_outputs, sp_error *error);
+/* Hands `extra` to every output. */
+int sp_assemble_write_extra(const sp_assemble_output *outputs, size_t num_outputs,
+                            const sp_extra *extra, sp_error *error);
+
+#endif
