@@ -32,7 +32,8 @@ def view(column: Column) -> NDArray[Any]:
 
     if len(column) == 0:
         return np.empty(0, dtype=_DTYPES[column.format])
-    return np.frombuffer(column, dtype=_DTYPES[column.format])
+    array: NDArray[Any] = np.frombuffer(memoryview(column), dtype=_DTYPES[column.format])
+    return array
 
 
 def empty() -> IntArray:

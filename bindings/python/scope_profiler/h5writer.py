@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from . import _columns
+from ._lanes import copy_lanes
 from ._results import Run
 from .results import set_metadata
 
@@ -100,10 +101,7 @@ class ProfilingWriter:
         existing = Run.open(path)
         for row in range(existing.num_rows):
             writer._run.add_row_of(existing, row)
-        for thread in existing.threads():
-            writer._run.add_thread(*thread)
-        for task in existing.tasks():
-            writer._run.add_task(*task)
+        copy_lanes(writer._run, [existing])
         writer.write_metadata(existing.metadata())
         ranks = sorted({existing.row(row).rank for row in range(existing.num_rows)})
         writer.index_state = ColumnarIndex(existing.region_names, ranks)
@@ -219,7 +217,7 @@ def write_metadata(handle: Any, metadata: Mapping[str, Any]) -> None:
     if isinstance(handle, ProfilingWriter):
         handle.write_metadata(metadata)
         return
-    import h5py
+    import h5py  # type: ignore[import-untyped]
 
     from ._plain import plain
 

@@ -228,7 +228,7 @@ def export_json(
     runs = [data] if isinstance(data, ProfilingResults) else list(data)
     runs = [run for run in runs if run.is_root]
     target = Path(filepath)
-    paths = []
+    paths: list[Path] = []
     for run in runs:
         path = target if len(runs) == 1 else _labelled(target, run.display_label, paths)
         paths.append(

@@ -128,15 +128,15 @@ def write_profile(
 
     Args:
         results: The run.
-        path: The file: JSON (``.json``, ``.json.gz``), HTML report (``.html``, ``.htm``), else
-            HDF5.
-        options: As of :func:`scope_profiler.write_json` and of the report; for HDF5
-            ``compression``, ``compression_level`` and ``chunk_size``.
+        path: The file: JSON (``.json``, ``.json.gz``), else HDF5.
+        options: As of :func:`scope_profiler.write_json`; for HDF5 ``compression``,
+            ``compression_level`` and ``chunk_size``.
 
     Returns:
         The path.
 
     Raises:
+        ValueError: The name is that of an HTML report.
         EventDataUnavailableError: An HDF5 profile of a summary-only read.
     """
     kind = profile_format(path)
@@ -146,10 +146,10 @@ def write_profile(
 
         return write_json(results, target, **options)
     if kind == FORMAT_HTML:
-        from .html_report import create_html_report
-
-        create_html_report(results, target, **options)
-        return target
+        raise ValueError(
+            f"{target} is the name of an HTML report, which this version does not write; "
+            "choose a name ending in .h5 or .json"
+        )
     write_h5(results, target, **options)
     return target
 

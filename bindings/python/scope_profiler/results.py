@@ -8,6 +8,8 @@ from pathlib import Path
 
 from . import _columns
 from ._results import EventDataUnavailableError, Run
+from ._frames import summary_row
+from ._lanes import copy_lanes
 from .mpi_region import MPIRegion
 from .region import Region
 
@@ -33,16 +35,6 @@ def _patterns(patterns: Patterns) -> list[re.Pattern[str]] | None:
     return [re.compile(text) for text in texts]
 
 
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(
-            "data frames need pandas; install it with: pip install 'scope-profiler[pproc]'"
-        ) from error
-    return pandas
-
-
 def set_metadata(run: Run, metadata: Mapping[str, Any]) -> None:
     """Stores metadata in a run; a value that is no number, text or list of texts becomes text."""
     from ._plain import plain
@@ -65,7 +57,20 @@ class ProfilingResults:
 
     Behaves like a mapping of region names to :class:`MPIRegion`, except that iterating yields the
     regions. Times are in seconds.
+
+    Attributes:
+        metadata: Metadata of the run by key.
+        file_path: File that the run came from or went to, None without one.
+        is_root: False on the ranks of an MPI run that do not write the file; their results are
+            empty and print nothing.
     """
+
+    metadata: dict[str, Any]
+    file_path: Path | None
+    is_root: bool
+    _likwid: dict[int, dict[str, Any]]
+    _perf_events: dict[int, dict[str, Any]]
+    _line_profile: dict[int, list[Any]]
 
     def __init__(
         self,
@@ -158,10 +163,10 @@ class ProfilingResults:
         self._run = run
         self.file_path = None if file_path is None else Path(file_path)
         self.is_root = is_root
-        self.metadata: dict[str, Any] = run.metadata()
-        self._likwid: dict[int, dict[str, Any]] = {}
-        self._perf_events: dict[int, dict[str, Any]] = {}
-        self._line_profile: dict[int, list[Any]] = {}
+        self.metadata = run.metadata()
+        self._likwid = {}
+        self._perf_events = {}
+        self._line_profile = {}
         names = run.region_names
         groups = run.rows_by_region()
         self._regions = {
@@ -349,6 +354,11 @@ class ProfilingResults:
                 "use read_h5() to read its calls too"
             )
 
+    def _chosen_origin_ns(self, relative: bool, origin: float | None) -> int:
+        if origin is not None:
+            return _columns.origin_ns(origin)
+        return self._origin_ns if relative else 0
+
     def events(
         self,
         include: Patterns = None,
@@ -370,10 +380,7 @@ class ProfilingResults:
             EventDataUnavailableError: Only the stored statistics were read.
         """
         self._check_events()
-        if origin is not None:
-            origin_ns = _columns.origin_ns(origin)
-        else:
-            origin_ns = self._origin_ns if relative else 0
+        origin_ns = self._chosen_origin_ns(relative, origin)
         events = [
             event
             for name in self._names(include, exclude)
@@ -457,7 +464,7 @@ class ProfilingResults:
         ``p99_duration``, ``rank_imbalance``, ``rank_imbalance_pct`` and the short names ``p50``,
         ``p95``, ``p99``, ``imbalance``.
         """
-        return [_summary_row(region) for region in self]
+        return [summary_row(region) for region in self]
 
     def to_dataframe(
         self, include: Patterns = None, exclude: Patterns = None, per_rank: bool = False
@@ -467,17 +474,10 @@ class ProfilingResults:
         Raises:
             ImportError: pandas is not installed.
         """
-        pandas = _pandas()
-        regions = self.get_regions(include, exclude)
-        if not per_rank:
-            return pandas.DataFrame([_summary_row(region) for region in regions])
-        return pandas.DataFrame(
-            [
-                {"name": region.name, "rank": rank, **region[rank].get_summary()}
-                for region in regions
-                for rank in region.ranks
-            ]
-        )
+        from ._frames import statistics_frame
+
+        frame: pd.DataFrame = statistics_frame(self.get_regions(include, exclude), per_rank)
+        return frame
 
     def to_events_dataframe(
         self,
@@ -493,23 +493,15 @@ class ProfilingResults:
             ImportError: pandas is not installed.
             EventDataUnavailableError: Only the stored statistics were read.
         """
-        pandas = _pandas()
+        from ._frames import events_frame
+
         self._check_events()
-        if origin is not None:
-            origin_ns = _columns.origin_ns(origin)
-        else:
-            origin_ns = self._origin_ns if relative else 0
-        chosen = _columns.checked_ranks(ranks)
-        frames = [
-            pandas.DataFrame(_event_columns(region.name, rank, region[rank], origin_ns))
-            for region in self.get_regions(include, exclude)
-            for rank in region.ranks
-            if chosen is None or rank in chosen
-        ]
-        if not frames:
-            return pandas.DataFrame(columns=list(_EVENT_COLUMNS))
-        frame = pandas.concat(frames, ignore_index=True)
-        return frame.sort_values("start", kind="stable", ignore_index=True)
+        frame: pd.DataFrame = events_frame(
+            self.get_regions(include, exclude),
+            _columns.checked_ranks(ranks),
+            self._chosen_origin_ns(relative, origin),
+        )
+        return frame
 
     def default_title(self) -> str:
         """Returns the title of the summary: ``[label - ]<path> (N rank(s))``."""
@@ -548,9 +540,9 @@ class ProfilingResults:
         """
         if not self.is_root:
             return
-        from .summary import summarize, write_text
+        from .summary import summary_text, write_text
 
-        _, text = summarize(
+        text = summary_text(
             self,
             include=include,
             exclude=exclude,
@@ -616,30 +608,16 @@ class ProfilingResults:
     @property
     def threads(self) -> dict[int, list[ThreadInfo]]:
         """Threads of each rank; empty when they were not recorded."""
-        from .concurrency import ThreadInfo
+        from ._lanes import thread_table
 
-        table: dict[int, list[ThreadInfo]] = {}
-        for row in self._run.threads():
-            info = ThreadInfo(
-                row.index, row.rank, row.name, row.ident, row.native_id, row.daemon,
-                row.start_ns, row.end_ns, row.cpu_ns,
-            )  # fmt: skip
-            table.setdefault(row.rank, []).append(info)
-        return table
+        return thread_table(self._run)
 
     @property
     def tasks(self) -> dict[int, list[TaskInfo]]:
         """Tasks of each rank; empty when they were not recorded."""
-        from .concurrency import TaskInfo
+        from ._lanes import task_table
 
-        table: dict[int, list[TaskInfo]] = {}
-        for row in self._run.tasks():
-            info = TaskInfo(
-                row.index, row.rank, row.kind, row.name, row.coro_name, row.thread_index,
-                row.created_ns, row.done_ns, row.steps, row.running_ns, row.suspended_ns,
-            )  # fmt: skip
-            table.setdefault(row.rank, []).append(info)
-        return table
+        return task_table(self._run)
 
     def lane_label(self, lane: int, rank: int = 0) -> str:
         """Returns how a lane is called: a thread, or a task with its thread.
@@ -648,18 +626,9 @@ class ProfilingResults:
             lane: A task index, ``-2 - thread`` for a thread, -1 for an unknown lane.
             rank: Rank that the lane belongs to.
         """
-        threads = {info.index: info.name for info in self.threads.get(rank, [])}
-        if lane == -1:
-            return "unknown lane"
-        if lane < -1:
-            return str(threads.get(-2 - lane) or f"thread {-2 - lane}")
-        tasks = {info.index: info for info in self.tasks.get(rank, [])}
-        task = tasks.get(lane)
-        if task is None:
-            return f"task {lane}"
-        coroutine = str(task.coro_name).rsplit(".", 1)[-1]
-        thread = threads.get(task.thread_index) or f"thread {task.thread_index}"
-        return f"{task.name} ({coroutine}) on {thread}" if coroutine else f"{task.name} on {thread}"
+        from ._lanes import lane_label
+
+        return lane_label(lane, self.threads.get(rank, []), self.tasks.get(rank, []))
 
     def thread_summary(self, rank: int = 0) -> list[dict[str, Any]]:
         """Returns one dictionary per thread of a rank.
@@ -667,34 +636,10 @@ class ProfilingResults:
         Keys: ``index``, ``name``, ``alive``, ``wall_time``, ``cpu_time``, ``num_calls``,
         ``region_time`` (time spent inside any region, in seconds).
         """
-        calls: dict[int, int] = {}
-        inside: dict[int, int] = {}
-        for region in self._regions.values():
-            if rank not in region or not region[rank].has_thread_data:
-                continue
-            part = region[rank]
-            exclusive = part.exclusive_durations_ns
-            threads = part.thread_ids
-            assert threads is not None
-            for index in part.threads:
-                mask = threads == index
-                calls[index] = calls.get(index, 0) + int(mask.sum())
-                inside[index] = inside.get(index, 0) + int(exclusive[mask].sum())
-        return [
-            {
-                "index": info.index,
-                "name": info.name,
-                "alive": info.alive,
-                "wall_time": info.wall_time,
-                "cpu_time": info.cpu_time,
-                "num_calls": calls.get(info.index, 0),
-                "region_time": inside.get(info.index, 0) / _columns.NS_PER_S,
-            }
-            for info in self.threads.get(rank, [])
-        ]
+        from ._lanes import thread_summary
 
-
-_EVENT_COLUMNS = ("name", "rank", "call_index", "start", "end", "duration")
+        parts = [region[rank] for region in self if rank in region]
+        return thread_summary(self.threads.get(rank, []), parts)
 
 
 def _seconds(value: int | None) -> float | None:
@@ -727,45 +672,6 @@ def _by_name(regions: Any) -> dict[str, dict[int, Region]]:
         else:
             by_name[key] = dict(getattr(value, "regions", value))
     return by_name
-
-
-def _summary_row(region: MPIRegion) -> dict[str, Any]:
-    percentiles = {f"p{p}": region.percentile_duration(p) for p in (50, 95, 99)}
-    return {
-        **region.get_summary(),
-        "tags": region.tags,
-        **{f"{key}_duration": value for key, value in percentiles.items()},
-        "rank_imbalance": region.rank_imbalance,
-        "rank_imbalance_pct": region.rank_imbalance_pct,
-        **percentiles,
-        "imbalance": region.rank_imbalance_pct,
-    }
-
-
-def _event_columns(name: str, rank: int, region: Region, origin_ns: int) -> dict[str, Any]:
-    import numpy as np
-
-    starts, ends = region.start_times_ns - origin_ns, region.end_times_ns - origin_ns
-    columns: dict[str, Any] = {
-        "name": name,
-        "rank": rank,
-        "call_index": np.arange(len(starts)),
-        "start": _columns.seconds(starts),
-        "end": _columns.seconds(ends),
-        "duration": region.durations,
-    }
-    for key, values in (
-        ("gpu_duration", region.gpu_durations),
-        ("call_id", region.call_ids),
-        ("parent_id", region.parent_ids),
-        ("thread", region.thread_ids),
-        ("task", region.task_ids),
-        ("await_duration", region.await_times),
-        ("metadata", list(region.event_metadata) or None),
-    ):
-        if values is not None:
-            columns[key] = values
-    return columns
 
 
 def merge_results(
@@ -804,7 +710,7 @@ def merge_results(
             metadata.setdefault(key, value)
     if label is not None:
         metadata["label"] = label
-    _copy_lanes(run, roots)
+    copy_lanes(run, [results._run for results in roots])
     set_metadata(run, metadata)
     run.set_num_ranks(max(results.num_ranks for results in roots))
     merged = ProfilingResults._from_run(
@@ -818,18 +724,3 @@ def merge_results(
         merged._perf_events.update(results._perf_events)
         merged._line_profile.update(results._line_profile)
     return merged
-
-
-def _copy_lanes(run: Run, roots: list[ProfilingResults]) -> None:
-    """Takes over the lane tables of the first run that has them, rank by rank."""
-    seen: set[int] = set()
-    for results in roots:
-        threads, tasks = results._run.threads(), results._run.tasks()
-        new = {row.rank for row in (*threads, *tasks)} - seen
-        for row in threads:
-            if row.rank in new:
-                run.add_thread(*row)
-        for row in tasks:
-            if row.rank in new:
-                run.add_task(*row)
-        seen |= new

@@ -70,7 +70,7 @@ def collect_region_statistics(
         where a rank has no call.
     """
     chosen = _columns.checked_ranks(ranks)
-    files = []
+    files: list[dict[str, Any]] = []
     for run in _runs(data):
         regions = run.get_regions(include, exclude)
         files.append(
@@ -90,7 +90,7 @@ def collect_region_statistics(
         "plot": "region_statistics",
         "units": {"durations": "seconds"},
         "filters": {"include": _listed(include), "exclude": _listed(exclude), "ranks": chosen},
-        "common_regions": _common([list(file["region_statistics"]) for file in files]),  # type: ignore[call-overload]
+        "common_regions": _common([list(file["region_statistics"]) for file in files]),
         "files": files,
     }
 

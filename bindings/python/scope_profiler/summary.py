@@ -82,9 +82,27 @@ def _check_percentage_mode(percentage_mode: str) -> None:
         raise ValueError("percentage_mode must be 'coverage' or 'exclusive'")
 
 
-def summarize(
+def _request(
     results: ProfilingResults,
-    *,
+    include: Patterns,
+    exclude: Patterns,
+    ranks: Ranks,
+    sort: str,
+    percentage_mode: str,
+) -> dict[str, Any]:
+    """The part of a request to Run that rows and text have in common."""
+    _check_percentage_mode(percentage_mode)
+    has_filter = include is not None or exclude is not None
+    return {
+        "names": results._names(include, exclude) if has_filter else None,
+        "ranks": _columns.checked_ranks(ranks),
+        "sort": sort,
+        "exclusive_percent": percentage_mode == "exclusive",
+    }
+
+
+def summary_text(
+    results: ProfilingResults,
     include: Patterns = None,
     exclude: Patterns = None,
     ranks: Ranks = None,
@@ -94,15 +112,13 @@ def summarize(
     suppress_notes: bool = False,
     columns: Iterable[str] | str | None = None,
     percentage_mode: str = "coverage",
-) -> tuple[list[dict[str, Any]], str]:
-    """Returns the rows of the summary of a run, and its text for `stream`."""
-    _check_percentage_mode(percentage_mode)
-    has_filter = include is not None or exclude is not None
-    return results._run.summary(
-        names=results._names(include, exclude) if has_filter else None,
-        ranks=_columns.checked_ranks(ranks),
-        sort=sort,
-        exclusive_percent=percentage_mode == "exclusive",
+) -> str:
+    """Returns the summary table of a run with the box below it, colored if `stream` is a terminal.
+
+    The arguments are those of :meth:`ProfilingResults.print_summary`.
+    """
+    return results._run.summary_text(
+        **_request(results, include, exclude, ranks, sort, percentage_mode),
         columns=normalize_region_table_columns(columns),
         suppress_notes=suppress_notes,
         color=is_terminal(stream),
@@ -127,15 +143,9 @@ def region_rows(
     ``parent_coverage``; with device times also ``gpu_total`` and ``gpu_avg``. What is not known
     is None.
     """
-    rows, _ = summarize(
-        results,
-        include=include,
-        exclude=exclude,
-        ranks=ranks,
-        sort=sort,
-        percentage_mode=percentage_mode,
+    return results._run.summary_rows(
+        **_request(results, include, exclude, ranks, sort, percentage_mode)
     )
-    return rows
 
 
 def region_row(

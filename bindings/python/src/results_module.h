@@ -115,6 +115,7 @@ PyObject *run_add_task(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_set_num_ranks(PyObject *self, PyObject *arg);
 PyObject *run_write(PyObject *self, PyObject *args, PyObject *kwargs);
 /* results_summary.c */
-PyObject *run_summary(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *run_summary_rows(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *run_summary_text(PyObject *self, PyObject *args, PyObject *kwargs);
 
 #endif

@@ -443,10 +443,14 @@ static PyMethodDef run_methods[] = {
     {"write", KEYWORDS(run_write),
      "write($self, path, compression=None, compression_level=-1, chunk_size=0)\n--\n\n"
      "Writes the run as an HDF5 profile; the file appears whole or not at all."},
-    {"summary", KEYWORDS(run_summary),
-     "summary($self, names=None, ranks=None, sort='start', exclusive_percent=False, columns=None, "
-     "suppress_notes=False, color=False, title=None, file_path=None)\n--\n\n"
-     "Rows of the summary table as dictionaries, and its text."},
+    {"summary_rows", KEYWORDS(run_summary_rows),
+     "summary_rows($self, names=None, ranks=None, sort='start', exclusive_percent=False, "
+     "columns=None, suppress_notes=False, color=False, title=None, file_path=None)\n--\n\n"
+     "Rows of the summary table as dictionaries."},
+    {"summary_text", KEYWORDS(run_summary_text),
+     "summary_text($self, names=None, ranks=None, sort='start', exclusive_percent=False, "
+     "columns=None, suppress_notes=False, color=False, title=None, file_path=None)\n--\n\n"
+     "The summary table with the box below it."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -73,12 +73,13 @@ static PyObject *summary_row_dict(const sp_summary_row *row)
     return dict;
 }
 
-static PyObject *summary_rows(const sp_summary *summary)
+static PyObject *summary_rows(sp_summary *summary)
 {
     const size_t count = sp_summary_num_rows(summary);
     PyObject *rows = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; rows != NULL && i < count; i++) {
-        PyObject *row = summary_row_dict(sp_summary_get_row(summary, i));
+        const sp_summary_row *entry = sp_summary_get_row(summary, i);
+        PyObject *row = entry != NULL ? summary_row_dict(entry) : PyErr_NoMemory();
         if (row == NULL) {
             Py_CLEAR(rows);
             break;
@@ -88,70 +89,108 @@ static PyObject *summary_rows(const sp_summary *summary)
     return rows;
 }
 
-static PyObject *make_summary(run_object *run, const sp_summary_options *options)
+/* What a call of the summary functions asks for, with what keeps its pointers alive. */
+typedef struct summary_request {
+    sp_summary_options options;
+    text_list names, columns;
+    rank_list ranks;
+} summary_request;
+
+static void release_request(summary_request *request)
 {
+    results_release_texts(&request->names);
+    results_release_texts(&request->columns);
+    PyMem_Free(request->ranks.ranks);
+}
+
+static int parse_request(PyObject *self, PyObject *args, PyObject *kwargs, summary_request *out)
+{
+    static char *keywords[] = {"names",          "ranks", "sort",  "exclusive_percent", "columns",
+                               "suppress_notes", "color", "title", "file_path",         NULL};
+    PyObject *names = Py_None, *ranks = Py_None, *columns = Py_None;
+    const char *sort = "start", *title = NULL, *file_path = NULL;
+    int exclusive_percent = 0, suppress_notes = 0, color = 0;
+    *out = (summary_request){.options = {.size = sizeof out->options}};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOspOppzz", keywords, &names, &ranks, &sort,
+                                     &exclusive_percent, &columns, &suppress_notes, &color, &title,
+                                     &file_path)) {
+        return -1;
+    }
+    sp_summary_options *options = &out->options;
+    sp_error error = {0};
+    const int status = sp_summary_parse_sort(sort, &options->sort, &error);
+    if (status != SP_OK) {
+        results_raise(results_state_of(self), status, &error);
+        return -1;
+    }
+    if (results_parse_texts(names, "names", &out->names) < 0 ||
+        results_parse_texts(columns, "columns", &out->columns) < 0 ||
+        results_parse_ranks(ranks, &out->ranks) < 0) {
+        release_request(out);
+        return -1;
+    }
+    options->include_names = out->names.texts;
+    options->num_include_names = out->names.count;
+    options->columns = out->columns.texts;
+    options->num_columns = out->columns.count;
+    options->ranks = out->ranks.ranks;
+    options->num_ranks = out->ranks.count;
+    options->exclusive_percent = exclusive_percent;
+    options->suppress_notes = suppress_notes;
+    options->color = color;
+    options->title = title;
+    options->file_path = file_path;
+    return 0;
+}
+
+PyObject *run_summary_rows(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    run_object *run = (run_object *)self;
+    summary_request request;
+    if (parse_request(self, args, kwargs, &request) < 0) {
+        return NULL;
+    }
+    request.options.with_percentiles = true;
+    sp_summary *summary = NULL;
+    sp_error error = {0};
+    int status;
+    results_lock(run);
+    Py_BEGIN_ALLOW_THREADS
+    status = sp_summary_create(run->results, &request.options, &summary, &error);
+    Py_END_ALLOW_THREADS
+    results_unlock(run);
+    release_request(&request);
+    if (status != SP_OK) {
+        return results_raise(results_state_of(self), status, &error);
+    }
+    PyObject *rows = summary_rows(summary);
+    sp_summary_free(summary);
+    return rows;
+}
+
+PyObject *run_summary_text(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    run_object *run = (run_object *)self;
+    summary_request request;
+    if (parse_request(self, args, kwargs, &request) < 0) {
+        return NULL;
+    }
     sp_summary *summary = NULL;
     const char *text = NULL;
     sp_error error = {0};
     int status;
     results_lock(run);
     Py_BEGIN_ALLOW_THREADS
-    status = sp_summary_create(run->results, options, &summary, &error);
+    status = sp_summary_create(run->results, &request.options, &summary, &error);
     if (status == SP_OK) {
         text = sp_summary_text(summary);
+        status = text != NULL ? SP_OK : SP_ERR_NO_MEMORY;
     }
     Py_END_ALLOW_THREADS
     results_unlock(run);
-    if (status != SP_OK) {
-        return results_raise(results_state_of((PyObject *)run), status, &error);
-    }
-    PyObject *rows = summary_rows(summary);
-    PyObject *answer = rows != NULL ? Py_BuildValue("(NN)", rows, text_of(text)) : NULL;
+    release_request(&request);
+    PyObject *answer =
+        status == SP_OK ? text_of(text) : results_raise(results_state_of(self), status, &error);
     sp_summary_free(summary);
-    return answer;
-}
-
-PyObject *run_summary(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-    static char *keywords[] = {"names",          "ranks", "sort",  "exclusive_percent", "columns",
-                               "suppress_notes", "color", "title", "file_path",         NULL};
-    PyObject *names_arg = Py_None, *ranks_arg = Py_None, *columns_arg = Py_None;
-    const char *sort = "start", *title = NULL, *file_path = NULL;
-    int exclusive_percent = 0, suppress_notes = 0, color = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOspOppzz:summary", keywords, &names_arg,
-                                     &ranks_arg, &sort, &exclusive_percent, &columns_arg,
-                                     &suppress_notes, &color, &title, &file_path)) {
-        return NULL;
-    }
-    sp_summary_options options = {
-        .size = sizeof options,
-        .exclusive_percent = exclusive_percent,
-        .suppress_notes = suppress_notes,
-        .color = color,
-        .title = title,
-        .file_path = file_path,
-    };
-    sp_error error = {0};
-    const int status = sp_summary_parse_sort(sort, &options.sort, &error);
-    if (status != SP_OK) {
-        return results_raise(results_state_of(self), status, &error);
-    }
-    text_list names = {NULL, NULL, 0}, columns = {NULL, NULL, 0};
-    rank_list ranks = {NULL, 0};
-    PyObject *answer = NULL;
-    if (results_parse_texts(names_arg, "names", &names) == 0 &&
-        results_parse_texts(columns_arg, "columns", &columns) == 0 &&
-        results_parse_ranks(ranks_arg, &ranks) == 0) {
-        options.include_names = names.texts;
-        options.num_include_names = names.count;
-        options.columns = columns.texts;
-        options.num_columns = columns.count;
-        options.ranks = ranks.ranks;
-        options.num_ranks = ranks.count;
-        answer = make_summary((run_object *)self, &options);
-    }
-    results_release_texts(&names);
-    results_release_texts(&columns);
-    PyMem_Free(ranks.ranks);
     return answer;
 }

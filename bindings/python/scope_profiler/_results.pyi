@@ -1,0 +1,237 @@
+"""Types of the extension; what the fields mean is said in bindings/python/src/results_records.c."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any, NamedTuple, TypeAlias, final
+
+from numpy import int64
+from numpy.typing import NDArray
+
+# Anything with a buffer of int64.
+_Integers: TypeAlias = NDArray[int64] | memoryview
+
+class CorruptProfileError(OSError): ...
+class HDF5SchemaError(ValueError): ...
+class NestingError(ValueError): ...
+class EventDataUnavailableError(RuntimeError): ...
+
+@final
+class Column:
+    @property
+    def format(self) -> str: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> int: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+class Row(NamedTuple):
+    region: int
+    rank: int
+    count: int  # type: ignore[assignment]
+    columns: int
+    source_file: str | None
+    source_line: int | None
+    source_text: str | None
+    tags_json: str
+    event_metadata_json: str | None
+    exclusive_total: int
+    m2: float | None
+    aggregate: tuple[int, int, int, int, int] | None
+
+class Statistics(NamedTuple):
+    calls: int
+    total: int
+    minimum: int
+    maximum: int
+    first: int
+    last: int
+    start_minimum: int
+    end_maximum: int
+    exclusive: int
+    mean: float
+    deviation: float
+    gpu_calls: int
+    gpu_total: int
+
+class Times(NamedTuple):
+    start: int | None
+    first_entry: int | None
+    last_exit: int | None
+    finalize: int | None
+
+class CallTree(NamedTuple):
+    row: Column
+    call_index: Column
+    start_ns: Column
+    end_ns: Column
+    depth: Column
+    parent: Column
+    exclusive_ns: Column
+    lane: Column | None
+
+class Thread(NamedTuple):
+    rank: int
+    index: int  # type: ignore[assignment]
+    ident: int
+    native_id: int
+    daemon: bool
+    start_ns: int
+    end_ns: int
+    cpu_ns: int
+    name: str
+
+class Task(NamedTuple):
+    rank: int
+    index: int  # type: ignore[assignment]
+    thread_index: int
+    created_ns: int
+    done_ns: int
+    steps: int
+    running_ns: int
+    suspended_ns: int
+    kind: str
+    name: str
+    coro_name: str
+
+@final
+class Run:
+    @classmethod
+    def open(cls, path: str | PathLike[str], /) -> Run: ...
+    @classmethod
+    def from_image(cls, capsule: object, /) -> Run: ...
+    @classmethod
+    def create(cls) -> Run: ...
+    @property
+    def num_ranks(self) -> int: ...
+    @property
+    def schema(self) -> int: ...
+    @property
+    def is_aggregate(self) -> bool: ...
+    @property
+    def num_calls(self) -> int: ...
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def file_bytes(self) -> int: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def region_names(self) -> list[str]: ...
+    def metadata(self) -> dict[str, Any]: ...
+    def row(self, row: int, /) -> Row: ...
+    def rows_by_region(self) -> list[list[tuple[int, int]]]: ...
+    def threads(self) -> list[Thread]: ...
+    def tasks(self) -> list[Task]: ...
+    def column(self, row: int, column: int, /) -> Column | None: ...
+    def exclusive(self, row: int, /) -> Column: ...
+    def call_tree(self, rank: int, from_intervals: bool = False) -> CallTree: ...
+    def row_statistics(self, row: int, /) -> Statistics: ...
+    def region_statistics(
+        self, region: int, ranks: Sequence[int] | None = None, /
+    ) -> Statistics: ...
+    def percentiles(
+        self, region: int, percents: Sequence[float], ranks: Sequence[int] | None = None
+    ) -> tuple[float, ...] | None: ...
+    def imbalance(self, region: int, ranks: Sequence[int] | None = None, /) -> float: ...
+    def times(self) -> Times: ...
+    def add_row(
+        self,
+        region: str,
+        rank: int,
+        starts: _Integers | None = None,
+        ends: _Integers | None = None,
+        columns: Mapping[int, _Integers] | None = None,
+        source_file: str | None = None,
+        source_line: int | None = None,
+        source_text: str | None = None,
+        tags_json: str | None = None,
+        event_metadata_json: str | None = None,
+        exclusive_total: int = -1,
+        aggregate: tuple[int, int, int, int, int] | None = None,
+        statistics: tuple[float, ...] | None = None,
+    ) -> int: ...
+    def add_row_of(
+        self,
+        run: Run,
+        row: int,
+        region: str | None = None,
+        rank: int | None = None,
+        exclusive_total: int | None = None,
+    ) -> int: ...
+    def add_statistics_of(
+        self,
+        run: Run,
+        regions: Iterable[str] | None = None,
+        ranks: Sequence[int] | None = None,
+    ) -> bool: ...
+    def set_metadata(
+        self, key: str, value: int | float | str | Sequence[str], /
+    ) -> None: ...
+    def add_thread(
+        self,
+        rank: int,
+        index: int,
+        ident: int,
+        native_id: int,
+        daemon: bool,
+        start_ns: int,
+        end_ns: int,
+        cpu_ns: int,
+        name: str,
+    ) -> None: ...
+    def add_task(
+        self,
+        rank: int,
+        index: int,
+        thread_index: int,
+        created_ns: int,
+        done_ns: int,
+        steps: int,
+        running_ns: int,
+        suspended_ns: int,
+        kind: str,
+        name: str,
+        coro_name: str,
+    ) -> None: ...
+    def set_num_ranks(self, num_ranks: int, /) -> None: ...
+    def write(
+        self,
+        path: str | PathLike[str],
+        compression: str | None = None,
+        compression_level: int = -1,
+        chunk_size: int = 0,
+    ) -> None: ...
+    def summary_rows(
+        self,
+        names: Sequence[str] | None = None,
+        ranks: Sequence[int] | None = None,
+        sort: str = "start",
+        exclusive_percent: bool = False,
+        columns: Sequence[str] | None = None,
+        suppress_notes: bool = False,
+        color: bool = False,
+        title: str | None = None,
+        file_path: str | None = None,
+    ) -> list[dict[str, Any]]: ...
+    def summary_text(
+        self,
+        names: Sequence[str] | None = None,
+        ranks: Sequence[int] | None = None,
+        sort: str = "start",
+        exclusive_percent: bool = False,
+        columns: Sequence[str] | None = None,
+        suppress_notes: bool = False,
+        color: bool = False,
+        title: str | None = None,
+        file_path: str | None = None,
+    ) -> str: ...
+
+def format_rows(
+    rows: Sequence[Mapping[str, Any]],
+    exclusive_percent: bool = False,
+    columns: Sequence[str] | None = None,
+    suppress_notes: bool = False,
+    color: bool = False,
+    title: str | None = None,
+    file_path: str | None = None,
+    total_time: float | None = None,
+) -> str: ...
