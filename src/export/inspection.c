@@ -205,7 +205,8 @@ static void add_modules(sp_text *out, sp_results *results, bool full, bool color
 static int add_header(sp_text *out, sp_results *results, sp_error *error)
 {
     const sp_metadata_entry *label = sp_results_find_metadata(results, "label");
-    const char *path = sp_results_path(results);
+    const char *file = sp_results_path(results);
+    const char *path = file[0] ? file : "(in memory)";
     sp_run_times times;
     int status = sp_results_times(results, &times, error);
     if (status != SP_OK)
