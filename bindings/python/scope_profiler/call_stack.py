@@ -52,6 +52,10 @@ class CallArrays(
     def __len__(self) -> int:
         return len(self.start_ns)
 
+    def _replace(self, **changes: Any) -> CallArrays:
+        """As of any named tuple, whose own version takes len() for the number of fields."""
+        return CallArrays(**{**self._asdict(), **changes})
+
 
 def _members(regions: Regions) -> list[MPIRegion]:
     return list(regions.values()) if hasattr(regions, "values") else list(regions)

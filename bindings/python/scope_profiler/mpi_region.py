@@ -186,19 +186,28 @@ class MPIRegion:
         return self._seconds("maximum")
 
     @property
-    def first_duration(self) -> float:
-        """Duration of the first call on the rank that started first, in seconds."""
-        return self._seconds("first")
+    def first_duration(self) -> float | None:
+        """Duration of the first call on the rank that started first, in seconds.
+
+        None for a run that kept totals.
+        """
+        return None if self.is_aggregate and self.num_calls else self._seconds("first")
 
     @property
-    def last_duration(self) -> float:
-        """Duration of the last call on the rank that ended last, in seconds."""
-        return self._seconds("last")
+    def last_duration(self) -> float | None:
+        """Duration of the last call on the rank that ended last, in seconds.
+
+        None for a run that kept totals.
+        """
+        return None if self.is_aggregate and self.num_calls else self._seconds("last")
 
     @property
-    def std_duration(self) -> float:
-        """Population standard deviation of the durations in seconds."""
-        return self._seconds("deviation")
+    def std_duration(self) -> float | None:
+        """Population standard deviation of the durations in seconds.
+
+        None for a run that kept totals.
+        """
+        return None if self.is_aggregate and self.num_calls else self._seconds("deviation")
 
     def _seconds(self, field: str) -> float:
         if not self._rows:

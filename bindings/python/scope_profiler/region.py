@@ -43,8 +43,8 @@ class Region:
     of :func:`time.perf_counter_ns`. Arrays have one element per call and are ordered by start.
 
     A region without calls has statistics of 0.0. A region of a run that kept totals only has
-    statistics but no arrays of calls; one that came from a summary-only read raises
-    :class:`EventDataUnavailableError` when its calls are asked for.
+    statistics (None for those that totals do not tell) but empty arrays; one that came from a
+    summary-only read raises :class:`EventDataUnavailableError` when its calls are asked for.
     """
 
     def __init__(
@@ -430,19 +430,22 @@ class Region:
         return _ns_to_s(self._statistics.maximum)
 
     @property
-    def first_duration(self) -> float:
-        """Duration of the first call in seconds."""
-        return _ns_to_s(self._statistics.first)
+    def first_duration(self) -> float | None:
+        """Duration of the first call in seconds; None for a run that kept totals."""
+        return self._unless_totals(self._statistics.first)
 
     @property
-    def last_duration(self) -> float:
-        """Duration of the last call in seconds."""
-        return _ns_to_s(self._statistics.last)
+    def last_duration(self) -> float | None:
+        """Duration of the last call in seconds; None for a run that kept totals."""
+        return self._unless_totals(self._statistics.last)
 
     @property
-    def std_duration(self) -> float:
-        """Population standard deviation of the durations in seconds."""
-        return _ns_to_s(self._statistics.deviation)
+    def std_duration(self) -> float | None:
+        """Population standard deviation in seconds; None for a run that kept totals."""
+        return self._unless_totals(self._statistics.deviation)
+
+    def _unless_totals(self, value: float) -> float | None:
+        return None if self.is_aggregate and self.num_calls else _ns_to_s(value)
 
     def percentile_duration(self, p: float) -> float | None:
         """Percentile of the durations in seconds, interpolated between neighbours.

@@ -121,8 +121,7 @@ class ProfilingResults:
             for rank, entries in (table or {}).items():
                 for entry in entries:
                     add(**{**entry._asdict(), "rank": rank})
-        if num_ranks is not None:
-            run.set_num_ranks(num_ranks)
+        run.set_num_ranks(_count_ranks(run, metadata or {}) if num_ranks is None else num_ranks)
         self._bind(run, file_path=file_path, is_root=is_root)
         self.metadata = dict(metadata or {})
         self._event_data_available = event_data_available
@@ -640,6 +639,11 @@ class ProfilingResults:
 
         parts = [region[rank] for region in self if rank in region]
         return thread_summary(self.threads.get(rank, []), parts)
+
+
+def _count_ranks(run: Run, metadata: Mapping[str, Any]) -> int:
+    size = metadata.get("mpi_size")
+    return max(run.num_ranks, int(size)) if hasattr(size, "__index__") else run.num_ranks
 
 
 def _seconds(value: int | None) -> float | None:
