@@ -1,0 +1,302 @@
+/* Packing and unpacking one block: bytes worked out by hand, damage, and random programs. */
+#include "check.h"
+
+#include "base/crc32c.h"
+#include "call_model.h"
+#include "log/pack.h"
+#include "log/unpack.h"
+
+enum { BUFFER = 1 << 16 };
+
+static uint8_t buffer[BUFFER];
+
+static size_t pack_words(const uint64_t *words, size_t count, uint32_t lane)
+{
+    sp_pack pack;
+    sp_pack_begin(&pack, buffer, BUFFER, 7, lane, 1000);
+    CHECK(sp_pack_words(&pack, words, count));
+    return sp_pack_end(&pack);
+}
+
+static void checksum_is_castagnoli(void)
+{
+    /* The check value that the definition of CRC-32C gives for these nine bytes. */
+    CHECK_INT(sp_crc32c_plain(0, "123456789", 9), 0xE3069283);
+    CHECK_INT(sp_crc32c(0, "123456789", 9), 0xE3069283);
+    CHECK_INT(sp_crc32c(sp_crc32c(0, "1234", 4), "56789", 5), 0xE3069283);
+    uint8_t zeros[32] = {0};
+    CHECK_INT(sp_crc32c(0, zeros, 32), 0x8A9136AA);
+}
+
+static void bytes_of_a_small_nest(void)
+{
+    /* outer [100, 200] depth 0 region 5, inner [110, 130] depth 1 region 300. Post-order. */
+    uint64_t words[] = {sp_record_first(SP_RECORD_CALL, 300, 1), 110, 130,
+                        sp_record_first(SP_RECORD_CALL, 5, 0), 100, 200};
+    size_t size = pack_words(words, 6, 3);
+    const uint8_t expected[] = {
+        /* explicit step, leaf, widths 1 and 1; region 300; depth change +1; 110 - 0; 20 */
+        0x40, 0xac, 0x02, 0x02, 110, 20,
+        /* explicit step, around the first; region 5; depth change -1; 200 - 130; 110 - 100 */
+        0x50, 0x05, 0x01, 70, 10};
+    CHECK_INT(size, 64 + sizeof expected);
+    CHECK(memcmp(buffer + 64, expected, sizeof expected) == 0);
+    const uint8_t header[] = {'S', 'P', 'L', 'B', 1, 0, 64, 0, 7, 0, 0, 0, 3, 0, 0, 0,
+                              0xe8, 3, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0,
+                              sizeof expected, 0, 0, 0};
+    CHECK(memcmp(buffer, header, sizeof header) == 0);
+    CHECK_INT(buffer[40], 100);
+    CHECK_INT(buffer[48], 200);
+
+    sp_block_header read;
+    CHECK_INT(sp_block_check(buffer, size, &read, NULL), SP_OK);
+    CHECK_INT(read.ring, 7);
+    CHECK_INT(read.lane, 3);
+    CHECK_INT(read.first_call, 1000);
+    CHECK_INT(read.calls, 2);
+    CHECK_INT(read.first_tick, 100);
+    CHECK_INT(read.last_tick, 200);
+}
+
+static void repeated_calls_take_three_bytes(void)
+{
+    uint64_t words[300];
+    for (uint64_t i = 0; i < 100; i++) {
+        words[3 * i] = sp_record_first(SP_RECORD_CALL, 9, 4);
+        words[3 * i + 1] = 1000 + 100 * i;
+        words[3 * i + 2] = 1000 + 100 * i + 60;
+    }
+    /* First: control, region, depth change, 2 + 1 bytes of time. Second: the step "9, +0" is new,
+     * 5 bytes. The others: control and two bytes. */
+    CHECK_INT(pack_words(words, 300, 0), 64 + 6 + 5 + 98 * 3);
+}
+
+/* Writes the ring words of an event again. */
+static size_t words_of(const sp_event *e, uint64_t *w)
+{
+    switch (e->kind) {
+    case SP_RECORD_CALL:
+        w[0] = sp_record_first(e->kind, e->region, e->depth);
+        w[1] = e->start;
+        w[2] = e->end;
+        return 3;
+    case SP_RECORD_CALL_MARKED:
+        w[SP_MARKED_FIRST] = sp_record_first(e->kind, e->region, 0);
+        w[SP_MARKED_START] = e->start;
+        w[SP_MARKED_END] = e->end;
+        w[SP_MARKED_FLAGS] = e->flags;
+        w[SP_MARKED_NUMBER] = e->number;
+        w[SP_MARKED_PARENT] = e->parent;
+        w[SP_MARKED_DEPTH] = e->depth;
+        w[SP_MARKED_BELOW] = e->below;
+        w[SP_MARKED_OUTER_FROM] = e->outer_from;
+        w[SP_MARKED_INNER_FROM] = e->inner_from;
+        return SP_RECORD_MARKED_WORDS;
+    case SP_RECORD_LANE:
+        w[0] = sp_record_first(e->kind, e->lane, 0);
+        return 1;
+    case SP_RECORD_DRAIN:
+        w[0] = sp_record_first(e->kind, 0, 0);
+        w[1] = e->start;
+        w[2] = e->end;
+        return 3;
+    case SP_RECORD_SIDE:
+        w[0] = sp_record_first(e->kind, e->payload_bytes, e->side_kind);
+        memset(w + 1, 0, (e->payload_bytes + 7) / 8 * 8);
+        memcpy(w + 1, e->payload, e->payload_bytes);
+        return 1 + (e->payload_bytes + 7) / 8;
+    case SP_RECORD_LOST:
+        w[0] = sp_record_first(e->kind, 0, 0);
+        w[1] = e->lost;
+        return 2;
+    }
+    return 0;
+}
+
+/* Packs words [from, to) and checks that exactly they come back. */
+static size_t check_round_trip(const uint64_t *words, size_t count, uint32_t *lane)
+{
+    size_t room = sp_pack_bound(count);
+    uint8_t *block = malloc(room);
+    sp_pack pack;
+    sp_pack_begin(&pack, block, room, 0, *lane, 0);
+    CHECK(sp_pack_words(&pack, words, count));
+    size_t size = sp_pack_end(&pack);
+    CHECK(size <= room);
+    block = realloc(block, size); /* so that a read behind it is seen */
+    sp_unpack unpack;
+    CHECK_INT(sp_unpack_begin(&unpack, block, size, true, NULL), SP_OK);
+    sp_event event;
+    size_t at = 0;
+    while (sp_unpack_next(&unpack, &event)) {
+        uint64_t again[64];
+        size_t n = words_of(&event, again);
+        if (!CHECK(at + n <= count && memcmp(again, words + at, n * 8) == 0))
+            break;
+        at += n;
+        *lane = event.lane;
+    }
+    CHECK(!unpack.damaged);
+    CHECK_INT(at, count);
+    CHECK_INT(pack.lane, *lane);
+    free(block);
+    return size;
+}
+
+static void random_programs_come_back(void)
+{
+    const model_habits all = {.open = 40, .close = 40, .crossing = 4, .resumption = 2,
+                              .append = 2, .lose = 1, .switch_lane = 5, .drain = 2,
+                              .metadata = 20, .regions = 400, .depth = 90, .time_step = 100000};
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        model m;
+        model_begin(&m, seed, seed * 1000);
+        uint32_t lane = 0;
+        for (int part = 0; part < 3; part++) {
+            model_run(&m, (size_t)model_random(&m, 700), &all);
+            check_round_trip(m.words.items, m.words.count, &lane);
+            model_forget(&m);
+        }
+        model_release(&m);
+    }
+}
+
+static void any_64_bits_come_back(void)
+{
+    model m;
+    model_begin(&m, 5, 0);
+    for (int i = 0; i < 2000; i++) {
+        unsigned shift = (unsigned)model_random(&m, 64);
+        uint32_t depth = (uint32_t)model_random(&m, SP_RECORD_MAX_DEPTH + 1);
+        uint64_t call[3] = {sp_record_first(SP_RECORD_CALL, (uint32_t)m.random, depth)};
+        call[1] = model_random(&m, UINT64_MAX) << shift;
+        call[2] = model_random(&m, 2) ? ~call[1] : model_random(&m, UINT64_MAX) >> shift;
+        model_record(&m, 0, call, 3);
+        uint64_t marked[SP_RECORD_MARKED_WORDS];
+        for (int w = 1; w < SP_RECORD_MARKED_WORDS; w++)
+            marked[w] = model_random(&m, UINT64_MAX) >> shift;
+        marked[SP_MARKED_FIRST] = sp_record_first(SP_RECORD_CALL_MARKED, UINT32_MAX, 0);
+        marked[SP_MARKED_FLAGS] = 3;
+        marked[SP_MARKED_DEPTH] = UINT32_MAX;
+        marked[SP_MARKED_BELOW] = UINT32_MAX - (uint32_t)i;
+        model_record(&m, 0, marked, SP_RECORD_MARKED_WORDS);
+    }
+    uint32_t lane = 0;
+    check_round_trip(m.words.items, m.words.count, &lane);
+    model_release(&m);
+}
+
+static void spans_join_and_bad_ones_stop(void)
+{
+    uint64_t words[] = {sp_record_first(SP_RECORD_CALL, 1, 0), 10, 20,
+                        sp_record_first(SP_RECORD_CALL, 1, 0), 30, 40};
+    sp_pack pack;
+    sp_pack_begin(&pack, buffer, BUFFER, 7, 0, 1000);
+    CHECK(sp_pack_words(&pack, words, 3));
+    CHECK(sp_pack_words(&pack, words + 3, 3));
+    size_t in_two = sp_pack_end(&pack);
+    uint8_t kept[256];
+    memcpy(kept, buffer, in_two);
+    CHECK_INT(pack_words(words, 6, 0), in_two);
+    CHECK(memcmp(kept, buffer, in_two) == 0);
+
+    sp_pack_begin(&pack, buffer, BUFFER, 0, 0, 0);
+    CHECK(!sp_pack_words(&pack, words, 5)); /* the second record is cut */
+    CHECK_INT(pack.header.records, 1);
+    uint64_t unknown[3] = {(uint64_t)9 << 56};
+    CHECK(!sp_pack_words(&pack, unknown, 3));
+    sp_unpack unpack;
+    CHECK_INT(sp_unpack_begin(&unpack, buffer, sp_pack_end(&pack), true, NULL), SP_OK);
+    CHECK_INT(unpack.header.records, 1);
+
+    sp_pack_begin(&pack, buffer, sp_pack_bound(0), 0, 0, 0);
+    size_t fits = 0;
+    while (fits < 100 && sp_pack_words(&pack, words, 3))
+        fits++;
+    CHECK(fits < 100);
+    CHECK(sp_pack_end(&pack) <= sp_pack_bound(0));
+}
+
+static void an_empty_block_is_fine(void)
+{
+    sp_unpack unpack;
+    sp_event event;
+    CHECK_INT(pack_words(NULL, 0, 0), 64);
+    CHECK_INT(sp_unpack_begin(&unpack, buffer, 64, true, NULL), SP_OK);
+    CHECK(!sp_unpack_next(&unpack, &event));
+    CHECK(!sp_unpack_next(&unpack, &event));
+    CHECK(!unpack.damaged);
+}
+
+static void damage_is_named(void)
+{
+    uint64_t words[] = {sp_record_first(SP_RECORD_CALL, 300, 1), 110, 130,
+                        sp_record_first(SP_RECORD_CALL, 5, 0), 100, 200};
+    size_t size = pack_words(words, 6, 3);
+    sp_unpack unpack;
+    sp_error error;
+    CHECK_INT(sp_unpack_begin(&unpack, buffer, 63, true, &error), SP_ERR_DAMAGED);
+    CHECK_CONTAINS(error.text, "63 bytes");
+    CHECK_INT(sp_unpack_begin(&unpack, buffer, size - 1, true, &error), SP_ERR_DAMAGED);
+    CHECK_CONTAINS(error.text, "claims 11 bytes");
+    for (size_t i = 0; i < size; i++) {
+        buffer[i] ^= 0x10;
+        CHECK(sp_unpack_begin(&unpack, buffer, size, true, &error) != SP_OK);
+        buffer[i] ^= 0x10;
+    }
+    buffer[4] = 2;
+    CHECK_INT(sp_unpack_begin(&unpack, buffer, size, true, &error), SP_ERR_SCHEMA);
+    CHECK_CONTAINS(error.text, "version 2");
+    buffer[4] = 1;
+    CHECK_INT(sp_unpack_begin(&unpack, buffer, size, true, &error), SP_OK);
+}
+
+/* Without the checksum, whatever the bytes are, reading ends and stays inside. */
+static void nonsense_stays_inside(void)
+{
+    model m;
+    model_begin(&m, 77, 0);
+    const model_habits all = {.open = 40, .close = 40, .crossing = 4, .append = 2, .lose = 1,
+                              .switch_lane = 5, .drain = 2, .metadata = 20, .regions = 40,
+                              .depth = 20, .time_step = 1000};
+    model_run(&m, 300, &all);
+    size_t room = sp_pack_bound(m.words.count), damaged = 0;
+    uint8_t *packed = malloc(room);
+    sp_pack pack;
+    sp_pack_begin(&pack, packed, room, 0, 0, 0);
+    CHECK(sp_pack_words(&pack, m.words.items, m.words.count));
+    size_t size = sp_pack_end(&pack);
+    for (int round = 0; round < 3000; round++) {
+        uint8_t *block = malloc(size);
+        memcpy(block, packed, size);
+        for (uint64_t i = 0, n = 1 + model_random(&m, 6); i < n; i++)
+            block[24 + model_random(&m, size - 24)] = (uint8_t)model_random(&m, 256);
+        sp_unpack unpack;
+        sp_event event;
+        if (sp_unpack_begin(&unpack, block, size, false, NULL) == SP_OK) {
+            size_t events = 0;
+            while (sp_unpack_next(&unpack, &event))
+                events++;
+            CHECK(events <= unpack.header.records);
+            damaged += unpack.damaged;
+        }
+        free(block);
+    }
+    CHECK(damaged > 500);
+    free(packed);
+    model_release(&m);
+}
+
+int main(void)
+{
+    RUN(checksum_is_castagnoli);
+    RUN(bytes_of_a_small_nest);
+    RUN(repeated_calls_take_three_bytes);
+    RUN(random_programs_come_back);
+    RUN(any_64_bits_come_back);
+    RUN(spans_join_and_bad_ones_stop);
+    RUN(an_empty_block_is_fine);
+    RUN(damage_is_named);
+    RUN(nonsense_stays_inside);
+    return check_result();
+}
