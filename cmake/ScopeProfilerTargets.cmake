@@ -68,5 +68,9 @@ endfunction()
 
 # sp_part(<what> <text>): one line of the summary of what is built.
 function(sp_part what text)
-  set_property(GLOBAL APPEND PROPERTY SCOPE_PROFILER_PARTS "${what}|${text}")
+  string(LENGTH "${what}" width)
+  math(EXPR pad "14 - ${width}")
+  string(REPEAT " " ${pad} pad)
+  string(REPLACE ";" "," text "${text}")
+  set_property(GLOBAL APPEND PROPERTY SCOPE_PROFILER_PARTS "${what}${pad}${text}")
 endfunction()
