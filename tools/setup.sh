@@ -41,11 +41,13 @@ missing_packages()
     fi
 }
 
-# Nice to have, never a reason to fail: a quicker build tool and a quicker decompressor.
+# Nice to have, never a reason to fail: a quicker build tool, and codecs that files may use.
 optional_packages()
 {
     has ninja || printf ' ninja-build'
     compiles c libdeflate.h || printf ' libdeflate-dev'
+    compiles c lzf.h || printf ' liblzf-dev'
+    compiles c zstd.h || printf ' libzstd-dev'
 }
 
 install_packages()
@@ -54,23 +56,33 @@ install_packages()
         -o DPkg::Lock::Timeout=300 "$@"
 }
 
-missing=$(missing_packages)
-[ -n "$missing" ] || exit 0
+# Once: what cannot be had is not asked for again.
+install_optional()
+{
+    optional=$(optional_packages)
+    [ -n "$optional" ] && [ ! -e build/optional-packages ] || return 0
+    echo "installing, optional:$optional"
+    install_packages $optional 2>/dev/null || echo "  not to be had, left out"
+    mkdir -p build && echo "$optional" >build/optional-packages
+}
 
+missing=$(missing_packages)
 if [ "$(id -u)" -ne 0 ] || ! has apt-get; then
+    [ -z "$missing" ] && exit 0
     echo "missing:$missing (Debian's names); install them, e.g. apt-get install$missing" >&2
     exit 1
 fi
 
-wanted="$missing$(optional_packages)"
-echo "installing:$wanted"
-if ! install_packages $wanted 2>/dev/null; then
-    tools/quiet.sh apt-update apt-get update
-    install_packages $wanted || install_packages $missing
+if [ -n "$missing" ]; then
+    echo "installing:$missing"
+    if ! install_packages $missing 2>/dev/null; then
+        tools/quiet.sh apt-update apt-get update
+        install_packages $missing
+    fi
+    missing=$(missing_packages)
 fi
-
-missing=$(missing_packages)
 if [ -n "$missing" ]; then
     echo "still missing after apt-get install:$missing" >&2
     exit 1
 fi
+install_optional
