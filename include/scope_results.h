@@ -222,11 +222,26 @@ typedef struct sp_summary sp_summary;
 /* Builds the rows. SP_ERR_INVALID_ARGUMENT for a bad pattern or column, with the choices. */
 SP_API int sp_summary_create(sp_results *results, const sp_summary_options *options,
                              sp_summary **out, sp_error *error);
+/* A summary of rows made elsewhere, in the given order; a call path may be NULL. `session_total`, in
+ * seconds, counts as 100 %; NaN: the total of the session row. Filters and sort are ignored. */
+SP_API int sp_summary_from_rows(const sp_summary_row *rows, size_t num_rows,
+                                const sp_summary_options *options, double session_total,
+                                sp_summary **out, sp_error *error);
 SP_API size_t sp_summary_num_rows(const sp_summary *summary);
 /* NULL when there is no such row or no memory for its call path. */
 SP_API const sp_summary_row *sp_summary_get_row(sp_summary *summary, size_t i);
 /* The finished text of table and notes, UTF-8; belongs to the summary. */
 SP_API const char *sp_summary_text(sp_summary *summary);
+
+/* The cells of the table, line by line: num_lines x num_columns texts, each with its terminator,
+ * one behind the other. Everything belongs to the summary. */
+typedef struct sp_summary_cells {
+    size_t num_columns, num_lines;
+    const char *const *keys; /* public keys of the columns */
+    const char *const *headers;
+    const char *texts;
+} sp_summary_cells;
+SP_API int sp_summary_get_cells(sp_summary *summary, sp_summary_cells *out, sp_error *error);
 SP_API void sp_summary_free(sp_summary *summary);
 
 /* Both in one: builds, writes to `stream`, frees. */

@@ -47,6 +47,11 @@ const char *sp_summary_header(sp_summary_column column)
     return columns[column].header;
 }
 
+const char *sp_summary_key(sp_summary_column column)
+{
+    return columns[column].key;
+}
+
 static sp_summary_column find_column(const char *key)
 {
     sp_summary_column found = 0;
@@ -143,8 +148,8 @@ static int copy_columns(sp_summary *summary, sp_error *error)
                                     request->columns, error);
 }
 
-/* Copies what must outlive the call and checks the rest. */
-static int take_options(sp_summary *summary, const sp_summary_options *options, sp_error *error)
+int sp_summary_take_layout(sp_summary *summary, const sp_summary_options *options,
+                           sp_error *error)
 {
     sp_summary_request *request = &summary->request;
     if (options != NULL && options->size == 0)
@@ -152,15 +157,22 @@ static int take_options(sp_summary *summary, const sp_summary_options *options, 
     if (options != NULL)
         memcpy(&request->options, options,
                options->size < sizeof *options ? options->size : sizeof *options);
+    int status = copy_texts(summary, error);
+    return status == SP_OK ? copy_columns(summary, error) : status;
+}
+
+/* Copies what must outlive the call and checks the rest. */
+static int take_options(sp_summary *summary, const sp_summary_options *options, sp_error *error)
+{
+    sp_summary_request *request = &summary->request;
+    int status = sp_summary_take_layout(summary, options, error);
+    if (status != SP_OK)
+        return status;
     if ((unsigned)request->options.sort >= NUM_SORT_KEYS)
         return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "there is no sort key %d",
                        (int)request->options.sort);
-    int status = copy_texts(summary, error);
-    if (status == SP_OK)
-        status = copy_columns(summary, error);
-    if (status == SP_OK)
-        status = sp_rank_filter_init(&request->ranks, request->options.ranks,
-                                     request->options.num_ranks, error);
+    status = sp_rank_filter_init(&request->ranks, request->options.ranks,
+                                 request->options.num_ranks, error);
     if (status == SP_OK)
         status = sp_region_filter(summary->results, &request->options, &request->regions, error);
     request->wants_percentiles = asks_for_percentiles(request);
@@ -332,6 +344,7 @@ void sp_summary_free(sp_summary *summary)
     sp_vector_release(&summary->entries);
     sp_vector_release(&summary->sorted);
     sp_arena_release(&summary->arena);
+    sp_table_release(&summary->cells);
     free(summary->text);
     free(summary);
 }

@@ -7,6 +7,7 @@
 #include "base/number_map.h"
 #include "base/text.h"
 #include "base/vector.h"
+#include "export/frame.h"
 #include "results/model.h"
 #include "results/moments.h"
 #include "scope_results.h"
@@ -48,7 +49,12 @@ struct sp_summary {
     bool is_flat;      /* one row a region */
     char reason[1008]; /* why, when there are calls */
     char *text;
+    sp_table cells; /* filled when the cells are asked for */
 };
+
+/* Copies title, path and columns of the options and checks them. */
+int sp_summary_take_layout(sp_summary *summary, const sp_summary_options *options,
+                           sp_error *error);
 
 /* Adds the rows, one a call path. `*out_done` is false when some rank has no call tree: then
  * `reason` says why and nothing was added. */
@@ -65,6 +71,7 @@ void sp_summary_set_moments(sp_summary_row *row, const sp_moments *moments);
 int sp_summary_parse_columns(const char *const *keys, size_t count, sp_summary_column *out,
                              sp_error *error);
 const char *sp_summary_header(sp_summary_column column);
+const char *sp_summary_key(sp_summary_column column);
 
 /* The table and the box below it. */
 void sp_summary_write_table(const sp_summary *summary, sp_text *out);

@@ -1,4 +1,5 @@
 /* summary_table.c - the cells of a summary. */
+#include "base/error.h"
 #include "export/frame.h"
 #include "export/number.h"
 #include "export/summary.h"
@@ -184,15 +185,22 @@ static void add_rows(const sp_summary *summary, const sp_summary_column *columns
     }
 }
 
+/* Columns to show, into `room` when they are the default set. */
+static const sp_summary_column *shown_columns(const sp_summary *summary, sp_summary_column *room,
+                                              size_t *out_count)
+{
+    *out_count = summary->request.num_columns;
+    if (*out_count > 0)
+        return summary->request.columns;
+    *out_count = default_columns(summary, room);
+    return room;
+}
+
 void sp_summary_write_table(const sp_summary *summary, sp_text *out)
 {
     sp_summary_column defaults[SP_SUMMARY_NUM_COLUMNS];
-    const sp_summary_column *columns = summary->request.columns;
-    size_t count = summary->request.num_columns;
-    if (count == 0) {
-        count = default_columns(summary, defaults);
-        columns = defaults;
-    }
+    size_t count;
+    const sp_summary_column *columns = shown_columns(summary, defaults, &count);
     const char *headers[SP_SUMMARY_NUM_COLUMNS];
     sp_table table = {.num_columns = count, .headers = headers,
                       .color = summary->request.options.color};
@@ -201,4 +209,26 @@ void sp_summary_write_table(const sp_summary *summary, sp_text *out)
     add_rows(summary, columns, &table);
     sp_table_write(&table, out);
     sp_table_release(&table);
+}
+
+int sp_summary_get_cells(sp_summary *summary, sp_summary_cells *out, sp_error *error)
+{
+    sp_summary_column defaults[SP_SUMMARY_NUM_COLUMNS];
+    size_t count;
+    const sp_summary_column *columns = shown_columns(summary, defaults, &count);
+    const char **names = sp_arena_array(&summary->arena, 2 * count, sizeof *names);
+    if (names == NULL)
+        return sp_fail_memory(error, "making a table");
+    for (size_t c = 0; c < count; c++) {
+        names[c] = sp_summary_key(columns[c]);
+        names[count + c] = sp_summary_header(columns[c]);
+    }
+    sp_table_release(&summary->cells);
+    summary->cells = (sp_table){.num_columns = count, .headers = names + count};
+    add_rows(summary, columns, &summary->cells);
+    if (summary->cells.cells.failed)
+        return sp_fail_memory(error, "making a table");
+    *out = (sp_summary_cells){count, summary->cells.num_cells / count, names, names + count,
+                              summary->cells.cells.bytes};
+    return SP_OK;
 }
