@@ -235,3 +235,6 @@ def format_rows(
     file_path: str | None = None,
     total_time: float | None = None,
 ) -> str: ...
+def format_cells(
+    rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None
+) -> tuple[list[tuple[str, str]], list[list[str]]]: ...

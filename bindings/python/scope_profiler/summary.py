@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .results import Patterns, ProfilingResults, Ranks
 
 __all__ = [
+    "format_region_table",
     "gpu_timing_warnings",
     "normalize_region_table_columns",
     "print_region_table",
@@ -193,6 +194,20 @@ def region_row(
         row["gpu_total"] = region.gpu_total_duration
         row["gpu_avg"] = region.gpu_average_duration
     return row
+
+
+def format_region_table(
+    rows: Sequence[Mapping[str, Any]], columns: Iterable[str] | str | None = None
+) -> tuple[list[tuple[str, str]], list[list[str]]]:
+    """Returns the columns of a table as (key, header) pairs, and its cells line by line.
+
+    Args:
+        rows: Rows of :func:`region_rows`.
+        columns: Columns to show; see :func:`normalize_region_table_columns`.
+    """
+    from ._results import format_cells
+
+    return format_cells([dict(row) for row in rows], normalize_region_table_columns(columns))
 
 
 def print_region_table(

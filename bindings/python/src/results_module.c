@@ -51,6 +51,19 @@ static void results_free(void *module)
     results_clear(module);
 }
 
+#define KEYWORDS(function) (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
+
+static PyMethodDef results_functions[] = {
+    {"format_rows", KEYWORDS(results_format_rows),
+     "format_rows($module, rows, exclusive_percent=False, columns=None, suppress_notes=False, "
+     "color=False, title=None, file_path=None, total_time=None)\n--\n\n"
+     "Rows of summary_rows as the text of a table."},
+    {"format_cells", KEYWORDS(results_format_cells),
+     "format_cells($module, rows, columns=None)\n--\n\n"
+     "Rows of summary_rows as (key, header) pairs and lines of cells."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyModuleDef_Slot results_slots[] = {
     {Py_mod_exec, results_exec},
     {0, NULL},
@@ -61,6 +74,7 @@ static struct PyModuleDef results_definition = {
     .m_name = "scope_profiler._results",
     .m_doc = "Finished runs, in C: a thin skin over the results library.",
     .m_size = sizeof(results_state),
+    .m_methods = results_functions,
     .m_slots = results_slots,
     .m_traverse = results_traverse,
     .m_clear = results_clear,
