@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,4 +91,9 @@ int sp_os_make_folders(const char *path, sp_error *error)
     }
     free(partial);
     return status;
+}
+
+void sp_os_close_on_exec(int descriptor)
+{
+    fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }

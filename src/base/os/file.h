@@ -29,4 +29,7 @@ bool sp_os_file_match(const char *pattern, char *out, size_t room);
 /* Makes a folder and the folders above it that are missing, with the rights of the umask. */
 int sp_os_make_folders(const char *path, sp_error *error);
 
+/* A program that this process starts will not inherit the descriptor. */
+void sp_os_close_on_exec(int descriptor);
+
 #endif
