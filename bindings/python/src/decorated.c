@@ -9,32 +9,53 @@
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-static PyObject *call_unrecorded(PyObject *self, PyObject *const *args, size_t nargsf,
-                                 PyObject *kwnames)
+static inline PyObject *call_target(decorated_object *decorated, PyObject *const *args,
+                                    size_t nargsf, PyObject *kwnames)
 {
-    decorated_object *decorated = (decorated_object *)self;
+    return decorated->target_call(decorated->target, args, nargsf, kwnames);
+}
+
+static inline PyObject *record_call(decorated_object *decorated, PyObject *const *args,
+                                    size_t nargsf, PyObject *kwnames)
+{
+    sp_binding_begin(decorated->recorder, decorated->id);
+    PyObject *result = call_target(decorated, args, nargsf, kwnames);
+    sp_binding_end(decorated->recorder, decorated->id);
+    return result;
+}
+
+static __attribute__((noinline)) PyObject *call_deep(decorated_object *decorated, bool is_recorded,
+                                                     PyObject *const *args, size_t nargsf,
+                                                     PyObject *kwnames)
+{
     recursion_level level;
     if (recursion_enter(&level) < 0) {
         return NULL;
     }
-    PyObject *result = decorated->target_call(decorated->target, args, nargsf, kwnames);
+    PyObject *result = is_recorded ? record_call(decorated, args, nargsf, kwnames)
+                                   : call_target(decorated, args, nargsf, kwnames);
     recursion_leave(&level);
     return result;
+}
+
+static PyObject *call_unrecorded(PyObject *self, PyObject *const *args, size_t nargsf,
+                                 PyObject *kwnames)
+{
+    decorated_object *decorated = (decorated_object *)self;
+    if (recursion_is_shallow()) {
+        return call_target(decorated, args, nargsf, kwnames);
+    }
+    return call_deep(decorated, false, args, nargsf, kwnames);
 }
 
 static PyObject *call_recorded(PyObject *self, PyObject *const *args, size_t nargsf,
                                PyObject *kwnames)
 {
     decorated_object *decorated = (decorated_object *)self;
-    recursion_level level;
-    if (recursion_enter(&level) < 0) {
-        return NULL;
+    if (recursion_is_shallow()) {
+        return record_call(decorated, args, nargsf, kwnames);
     }
-    sp_binding_begin(decorated->recorder, decorated->id);
-    PyObject *result = decorated->target_call(decorated->target, args, nargsf, kwnames);
-    sp_binding_end(decorated->recorder, decorated->id);
-    recursion_leave(&level);
-    return result;
+    return call_deep(decorated, true, args, nargsf, kwnames);
 }
 
 static PyObject *call_detailed(PyObject *self, PyObject *const *args, size_t nargsf,

@@ -252,7 +252,7 @@ static int refresh_regions(profiler_object *profiler)
     int failed = list == NULL ? -1 : 0;
     for (Py_ssize_t i = 0; failed == 0 && i < PyList_GET_SIZE(list); i++) {
         region_object *region = (region_object *)PyList_GET_ITEM(list, i);
-        int wanted = is_wanted(profiler, region->tags);
+        int wanted = region->is_exempt ? 1 : is_wanted(profiler, region->tags);
         failed = wanted < 0 ? -1 : region_set_enabled(region, wanted == 1);
     }
     Py_XDECREF(list);
@@ -391,14 +391,15 @@ static PyObject *profiler_refresh(PyObject *self, PyObject *tag_filter)
 
 static PyObject *profiler_region_method(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"name", "tags", "file", "line", NULL};
+    static char *names[] = {"name", "tags", "file", "line", "always", NULL};
     profiler_object *profiler = (profiler_object *)self;
     PyObject *name = NULL;
     PyObject *tags = Py_None;
     PyObject *file = Py_None;
     int line = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOi:region", names, &name, &tags, &file,
-                                     &line)) {
+    int always = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOi$p:region", names, &name, &tags, &file,
+                                     &line, &always)) {
         return NULL;
     }
     region_site site = {NULL, NULL, 0};
@@ -407,6 +408,12 @@ static PyObject *profiler_region_method(PyObject *self, PyObject *args, PyObject
     }
     PyObject *region = profiler_region(profiler, name, tags == Py_None ? NULL : tags, &site);
     region_site_clear(&site);
+    if (region != NULL && always && profiler->is_enabled) {
+        ((region_object *)region)->is_exempt = true;
+        if (region_set_enabled((region_object *)region, true) < 0) {
+            Py_CLEAR(region);
+        }
+    }
     return region;
 }
 
@@ -694,6 +701,8 @@ static PyMethodDef profiler_methods[] = {
 static PyMemberDef profiler_members[] = {
     {"regions", T_OBJECT, offsetof(profiler_object, regions), READONLY,
      "Regions of the configuration by name."},
+    {"config", T_OBJECT, offsetof(profiler_object, config), READONLY,
+     "The configuration, None without one."},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(profiler_object, weak_references), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };

@@ -97,7 +97,7 @@ static int module_exec(PyObject *module)
 {
     recorder_state *state = PyModule_GetState(module);
     sp_binding_on_new_thread(name_new_thread);
-    if (PyModule_AddStringConstant(module, "library_version", sp_version()) < 0) {
+    if (PyModule_AddStringConstant(module, "version", SP_VERSION) < 0) {
         return -1;
     }
     return region_method_init(state) < 0 || region_init(module, state) < 0 ||

@@ -4,46 +4,95 @@
 
 #include <pthread.h>
 
-__thread stack_range recursion_stack __attribute__((tls_model("initial-exec")));
+__thread stack_zone recursion_shallow_zone __attribute__((tls_model("initial-exec")));
 
-/* Upper three quarters of the calling thread's stack; false when the system does not say. */
-static bool find_stack(stack_range *out)
+/* The whole stack of this thread; size 0 until known, 1 when the system does not say. */
+static __thread stack_zone whole_stack __attribute__((tls_model("initial-exec")));
+
+enum {
+    /* So much stack holds only a part of the 1,500 units that 3.12 allows: a level of evaluation
+     * takes two and some 500 bytes. */
+    SHALLOW_BYTES = 64 * 1024,
+    /* What one run of the evaluation loop takes off the count. */
+    UNITS_OF_LEVEL = 2
+};
+
+static void find_stack(void)
 {
+    whole_stack = (stack_zone){0, 1};
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
-        return false;
+        return;
     }
     void *base = NULL;
     size_t size = 0;
-    int failed = pthread_attr_getstack(&attributes, &base, &size);
-    pthread_attr_destroy(&attributes);
-    if (failed != 0 || size == 0) {
-        return false;
+    if (pthread_attr_getstack(&attributes, &base, &size) == 0 && size > 4) {
+        whole_stack = (stack_zone){(uintptr_t)base, size};
+        uintptr_t shallow = size - size / 4;
+#if PY_VERSION_HEX >= 0x030c0000
+        shallow = shallow < SHALLOW_BYTES ? shallow : SHALLOW_BYTES;
+#endif
+        recursion_shallow_zone = (stack_zone){(uintptr_t)base + size - shallow, shallow};
     }
-    out->lowest = (uintptr_t)base + size / 4;
-    out->size = size - size / 4;
-    return true;
+    pthread_attr_destroy(&attributes);
 }
 
-int recursion_check(uintptr_t here, bool *out_guarded)
+#if PY_VERSION_HEX >= 0x030c0000
+
+static void give_back(recursion_level *level)
 {
-    *out_guarded = false;
-    if (recursion_stack.size == 0 && !find_stack(&recursion_stack)) {
+#if PY_VERSION_HEX >= 0x030d0000
+    level->thread = PyThreadState_GetUnchecked();
+#else
+    level->thread = _PyThreadState_UncheckedGet();
+#endif
+    level->thread->c_recursion_remaining += UNITS_OF_LEVEL;
+}
+
+static void take_again(const recursion_level *level)
+{
+    level->thread->c_recursion_remaining -= UNITS_OF_LEVEL;
+}
+
+#else
+
+static void give_back(recursion_level *level)
+{
+    (void)level;
+}
+
+static void take_again(const recursion_level *level)
+{
+    (void)level;
+}
+
+#endif
+
+int recursion_enter(recursion_level *level)
+{
+    level->thread = NULL;
+    if (whole_stack.size == 0) {
+        find_stack();
+    }
+    uintptr_t room = (uintptr_t)__builtin_frame_address(0) - whole_stack.lowest;
+    if (room >= whole_stack.size) {
+        /* A stack that another library switched to: nothing is known about it. */
         return 0;
     }
-    if (here - recursion_stack.lowest < recursion_stack.size) {
-        *out_guarded = true;
-        return 0;
+    if (room < whole_stack.size / 4) {
+        PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded: three quarters "
+                                              "of the C stack are in use");
+        return -1;
     }
-    /* Below the upper three quarters, but still on this stack? Elsewhere means a stack that another
-     * library switched to, of which nothing is known. */
-    uintptr_t reserve = recursion_stack.size / 3;
-    if (recursion_stack.lowest - here > reserve) {
-        return 0;
+    give_back(level);
+    return 0;
+}
+
+void recursion_leave(const recursion_level *level)
+{
+    if (level->thread != NULL) {
+        take_again(level);
     }
-    PyErr_SetString(PyExc_RecursionError,
-                    "maximum recursion depth exceeded: three quarters of the C stack are in use");
-    return -1;
 }
 
 #endif

@@ -11,6 +11,7 @@ typedef struct region_object {
     sp_profiler *recorder; /* NULL: disabled, or its configuration has ended */
     int32_t id;            /* -1: never known to the recorder */
     bool has_ended;        /* its configuration is over, the counts are frozen */
+    bool is_exempt;        /* from the tag filter */
     int64_t final_calls;
     profiler_object *profiler;
     PyObject *config;

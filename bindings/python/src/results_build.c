@@ -141,6 +141,18 @@ static int parse_statistics(PyObject *value, sp_row *row)
     return 0;
 }
 
+/* A region has one row a rank: Python looks rows up by both. */
+static int check_is_new(const sp_results *results, const sp_row *row)
+{
+    const int64_t region = sp_results_find_region(results, row->region);
+    if (region < 0 || sp_results_find_row(results, (size_t)region, row->rank) < 0) {
+        return 0;
+    }
+    PyErr_Format(PyExc_ValueError, "region '%s' has a row for rank %u already", row->region,
+                 (unsigned)row->rank);
+    return -1;
+}
+
 static PyObject *finish_add_row(run_object *run, const sp_row *row, const row_buffers *buffers)
 {
     sp_error error = {0};
@@ -196,7 +208,7 @@ PyObject *run_add_row(PyObject *self, PyObject *args, PyObject *kwargs)
                   subtract_starts(&buffers) == 0 && hold_optional_columns(&buffers, columns) == 0;
         row.count = buffers.count;
     }
-    if (is_good) {
+    if (is_good && check_is_new(((run_object *)self)->results, &row) == 0) {
         answer = finish_add_row((run_object *)self, &row, &buffers);
     }
     release_buffers(&buffers);
@@ -259,7 +271,7 @@ PyObject *run_add_row_of(PyObject *self, PyObject *args, PyObject *kwargs)
     if (exclusive_arg != Py_None) {
         row.exclusive_total = PyLong_AsLongLong(exclusive_arg);
     }
-    if (PyErr_Occurred()) {
+    if (PyErr_Occurred() || check_is_new(run->results, &row) < 0) {
         return NULL;
     }
     sp_error error = {0};

@@ -1,0 +1,139 @@
+"""Scope Profiler: marks regions of a program and records every call of them.
+
+    import scope_profiler as sp
+
+    with sp.session(output="run.h5"):
+        with sp.region("assemble"):
+            ...
+
+Names that need more than the recorder are imported at their first use.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+from ._recorder import version as __version__
+from .profile_manager import ProfileManager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .call_stack import (
+        CallArrays,
+        NestingError,
+        build_call_arrays,
+        build_call_stack,
+        call_stack_children,
+        call_stack_roots,
+    )
+    from .h5reader import CorruptProfileError, read_h5, read_h5_summary
+    from .json_export import JSONProfileError, export_json, read_json, write_json
+    from .mpi_region import MPIRegion
+    from .profile_config import GPUOptions, HDF5Options, MemrayOptions, ProfilingOptions
+    from .profile_io import load, read_profile, write_profile
+    from .region import EventDataUnavailableError, Region
+    from .results import ProfilingResults, merge_results
+
+#: Members of the default manager that are functions of the package, too.
+_SHORTCUTS = (
+    "define_region", "finalize", "is_active", "is_configured", "last_results", "metadata", "pause",
+    "profile", "recorded_regions", "region", "register_opt_in_tag", "registered_regions", "reset",
+    "resume", "run", "session", "setup",
+)  # fmt: skip
+
+#: Name -> module that has it.
+_LAZY = {
+    "CallArrays": "call_stack",
+    "CorruptProfileError": "h5reader",
+    "EventDataUnavailableError": "region",
+    "GPUOptions": "profile_config",
+    "HDF5Options": "profile_config",
+    "JSONProfileError": "json_export",
+    "MPIRegion": "mpi_region",
+    "MemrayOptions": "profile_config",
+    "NestingError": "call_stack",
+    "ProfilingOptions": "profile_config",
+    "ProfilingResults": "results",
+    "Region": "region",
+    "build_call_arrays": "call_stack",
+    "build_call_stack": "call_stack",
+    "call_stack_children": "call_stack",
+    "call_stack_roots": "call_stack",
+    "export_json": "json_export",
+    "load": "profile_io",
+    "merge_results": "results",
+    "read_h5": "h5reader",
+    "read_h5_summary": "h5reader",
+    "read_json": "json_export",
+    "read_profile": "profile_io",
+    "write_json": "json_export",
+    "write_profile": "profile_io",
+}
+
+define_region = ProfileManager.define_region
+finalize = ProfileManager.finalize
+is_active = ProfileManager.is_active
+is_configured = ProfileManager.is_configured
+last_results = ProfileManager.last_results
+metadata = ProfileManager.metadata
+pause = ProfileManager.pause
+profile = ProfileManager.profile
+recorded_regions = ProfileManager.recorded_regions
+region = ProfileManager.region
+register_opt_in_tag = ProfileManager.register_opt_in_tag
+registered_regions = ProfileManager.registered_regions
+reset = ProfileManager.reset
+resume = ProfileManager.resume
+run = ProfileManager.run
+session = ProfileManager.session
+setup = ProfileManager.setup
+
+__all__ = ["ProfileManager", *_LAZY, *_SHORTCUTS]
+
+
+
+class _SubmoduleOfSameName(ModuleType):
+    """Module that is loaded when it is first looked into.
+
+    `region` and `metadata` are functions of this package and modules in it. Importing such a module
+    would put it in the place of the function; one that is in sys.modules already does not.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        from importlib.machinery import PathFinder
+
+        spec = PathFinder.find_spec(self.__name__, __path__)
+        if spec is None or spec.loader is None:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        self.__class__ = ModuleType
+        self.__spec__, self.__loader__ = spec, spec.loader
+        self.__file__, self.__package__ = spec.origin, __name__
+        spec.loader.exec_module(self)
+        return getattr(self, name)
+
+
+for _name in ("region", "metadata"):
+    sys.modules.setdefault(f"{__name__}.{_name}", _SubmoduleOfSameName(f"{__name__}.{_name}"))
+del _name
+
+# Programs for version 0.2 import these.
+_GONE = {"ProfilingH5Reader": "read_h5"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _GONE:
+        raise ImportError(f"{name} is gone from scope_profiler; use {_GONE[name]}()", name=__name__)
+    module = _LAZY.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module("." + module, __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

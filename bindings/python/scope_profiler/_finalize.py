@@ -1,0 +1,137 @@
+"""Ending a run: what was recorded goes to its file, is read back, printed, handed over."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .profile_manager import ProfileManager
+    from .results import ProfilingResults
+
+ROOT_REGION = "scope_profiler.session"
+
+
+def empty_results() -> ProfilingResults:
+    """Results of a run that was none."""
+    from .results import ProfilingResults
+
+    return ProfilingResults()
+
+
+def check_native_traces(native_traces: object) -> None:
+    """Raises for traces to be merged: reading them is not part of this build."""
+    if native_traces is not None:
+        raise RuntimeError(
+            "native_traces: this build does not merge native traces; native regions of this process "
+            "are recorded without them"
+        )
+
+
+def _warn(report: dict[str, Any]) -> None:
+    import warnings
+
+    crossing = report["calls_crossing"]
+    if crossing:
+        warnings.warn(
+            f"{crossing} call(s) ended while calls opened inside them were still open; they are "
+            "recorded with the parents they had",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+def _say(text: str) -> None:
+    if sys.stderr is not None:
+        print(f"scope_profiler: {text}", file=sys.stderr)
+
+
+def _tell_losses(report: dict[str, Any]) -> None:
+    if report["calls_lost"]:
+        _say(f"{report['calls_lost']} call(s) were lost, because memory was short")
+
+
+def _tell_silence(manager: ProfileManager, report: dict[str, Any], verbose: bool) -> None:
+    """A run without calls says why, once."""
+    config, counts = manager._config, dict(manager._profiler.call_counts())
+    counts.pop(ROOT_REGION, None)
+    if any(counts.values()):
+        return
+    off = [name for name, region in manager._profiler.regions.items() if not _is_on(region)]
+    if off and config._region_tags:
+        _say(f"nothing was recorded: no region carries a tag of region_tags={sorted(config._region_tags)}")
+    elif off:
+        _say(
+            f"nothing was recorded: {off[0]!r} and other regions carry an opt-in tag that is off; "
+            "enable_tags switches it on"
+        )
+    elif verbose and report["calls_written"] == 0:
+        _say("nothing was recorded: no region was entered after setup()")
+
+
+def _is_on(region: Any) -> bool:
+    from ._recorder import DisabledProfileRegion
+
+    return not isinstance(region, DisabledProfileRegion)
+
+
+def _publish(manager: ProfileManager) -> dict[str, Any]:
+    """Hands over what was recorded. Runs that write no HDF5 file come back as an image."""
+    config = manager._config
+    in_memory = config._output is None
+    from ._recorder import now_ns
+
+    config._finalize_time_ns = now_ns()
+    report = manager._profiler.publish(
+        config.metadata,
+        manager._scopes.published(),
+        want_image=in_memory or config._format != "hdf5",
+        keep_calls=in_memory,
+    )
+    if not in_memory:
+        manager._scopes.forget_closed()
+    return report
+
+
+def _read(config: Any, report: dict[str, Any]) -> ProfilingResults:
+    from .results import ProfilingResults
+
+    if report["image"] is not None:
+        return ProfilingResults._from_image(report["image"], file_path=config._output)
+    return ProfilingResults.from_h5(config._output)
+
+
+def _write_other_format(config: Any, results: ProfilingResults) -> None:
+    if config._format == "json" and config._output is not None:
+        from .json_export import write_json
+
+        write_json(results, config._output)
+
+
+def _title(config: Any, results: ProfilingResults) -> str | None:
+    if config._output is not None:
+        return None
+    return f"{results.display_label} (in memory, {results.num_ranks} rank(s))"
+
+
+def publish(
+    manager: ProfileManager, verbose: bool, return_results: bool
+) -> ProfilingResults | None:
+    """Writes, reads back and prints the run of a manager that records."""
+    config = manager._config
+    report = _publish(manager)
+    _tell_losses(report)
+    results = None
+    if verbose or return_results or report["image"] is not None:
+        results = _read(config, report)
+        manager._last = results
+        _write_other_format(config, results)
+    else:
+        manager._last = config._output
+    if verbose and results is not None:
+        results.print_summary(title=_title(config, results))
+    _tell_silence(manager, report, verbose)
+    _warn(report)
+    return results if return_results else None

@@ -1,0 +1,212 @@
+"""Context managers that a manager hands out: region handles, factories, metadata scopes, sampling."""
+
+from __future__ import annotations
+
+import sys
+from contextvars import ContextVar
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
+    from typing import Any
+
+    from .profile_manager import ProfileManager
+    from .region_profiler import BaseProfileRegion
+
+
+class RegionHandle:
+    """A region of whatever configuration holds when it is entered.
+
+    May be kept for the life of a program, entered again while open, and shared by threads and tasks.
+
+    Attributes:
+        name: Name of the region.
+    """
+
+    __slots__ = ("name", "_manager", "_tags", "_open", "__weakref__")
+
+    def __init__(
+        self,
+        manager: ProfileManager,
+        name: str,
+        functions: Iterable[Any] | None = None,
+        tags: Iterable[str] | None = None,
+    ) -> None:
+        self.name = name
+        self._manager = manager
+        self._tags = None if tags is None else tuple(tags)
+        # The regions entered in this context, innermost last.
+        self._open: ContextVar[tuple[BaseProfileRegion, ...]] = ContextVar("open", default=())
+
+    def __repr__(self) -> str:
+        return f"RegionHandle({self.name!r})"
+
+    def __enter__(self) -> BaseProfileRegion:
+        profiler = self._manager._profiler
+        region = profiler.regions.get(self.name)
+        if region is None:
+            caller = sys._getframe(1)
+            region = profiler.region(
+                self.name, self._tags, caller.f_code.co_filename, caller.f_lineno
+            )
+        self._open.set((*self._open.get(), region))
+        return region.__enter__()
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        regions = self._open.get()
+        if regions:
+            self._open.set(regions[:-1])
+            regions[-1].__exit__(exc_type, exc_value, traceback)
+
+
+class RegionFactory:
+    """Makes context managers that record a call of one region with metadata.
+
+    Attributes:
+        name: Name of the region.
+    """
+
+    __slots__ = ("name", "_manager", "_tags", "__weakref__")
+
+    def __init__(
+        self, manager: ProfileManager, name: str, tags: Iterable[str] | None = None
+    ) -> None:
+        self.name = name
+        self._manager = manager
+        self._tags = None if tags is None else tuple(tags)
+
+    def __repr__(self) -> str:
+        return f"RegionFactory({self.name!r})"
+
+    def __call__(self, **values: Any) -> _FactoryScope:
+        """Returns a context manager that records one call with these values."""
+        return _FactoryScope(
+            MetadataScope(self._manager, values), RegionHandle(self._manager, self.name, None, self._tags)
+        )
+
+
+class _FactoryScope:
+    """A metadata scope around a region."""
+
+    __slots__ = ("_scope", "_handle")
+
+    def __init__(self, scope: MetadataScope, handle: RegionHandle) -> None:
+        self._scope = scope
+        self._handle = handle
+
+    def __enter__(self) -> BaseProfileRegion:
+        self._scope.__enter__()
+        # The region takes the place of the `with` statement, not of this method, as its own.
+        profiler = self._handle._manager._profiler
+        if self._handle.name not in profiler.regions:
+            caller = sys._getframe(1)
+            profiler.region(
+                self._handle.name,
+                self._handle._tags,
+                caller.f_code.co_filename,
+                caller.f_lineno,
+            )
+        return self._handle.__enter__()
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._handle.__exit__(exc_type, exc_value, traceback)
+        self._scope.__exit__(exc_type, exc_value, traceback)
+
+
+class MetadataScope:
+    """Values for every call that lies wholly inside the scope.
+
+    What is kept is one entry a scope; the calls get their values when the run is written.
+    """
+
+    __slots__ = ("_manager", "_values", "_entered")
+
+    def __init__(self, manager: ProfileManager, values: dict[str, Any]) -> None:
+        self._manager = manager
+        self._values = values
+        self._entered: list[tuple[Any, Any]] = []
+
+    def __enter__(self) -> dict[str, Any]:
+        scopes = self._manager._scopes
+        scopes.check_allowed()
+        merged = {**scopes.current.get(), **self._values}
+        token = scopes.current.set(merged)
+        self._entered.append((token, scopes.begin(merged)))
+        return dict(merged)
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        token, entry = self._entered.pop()
+        scopes = self._manager._scopes
+        scopes.end(entry)
+        try:
+            scopes.current.reset(token)
+        except ValueError:
+            # Left in another context than entered, as a generator may: that one ends by itself.
+            pass
+
+
+class Sampler:
+    """Context manager that gives a function of the time step; see `sample_every`."""
+
+    __slots__ = ("_manager", "_every", "_start")
+
+    def __init__(self, manager: ProfileManager, every: int, start: int) -> None:
+        for name, value in (("every", every), ("start", start)):
+            if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+                raise ValueError(f"sample_every(): {name} must be an integer, got {value!r}")
+        if every <= 0:
+            raise ValueError(f"sample_every(): every must be positive, got {every!r}")
+        self._manager = manager
+        self._every = every.__index__()
+        self._start = start.__index__()
+
+    def __enter__(self) -> Any:
+        return self._step
+
+    def __exit__(self, *exc_info: object) -> None:
+        pass
+
+    def _step(self, timestep: int) -> _SampledStep:
+        if isinstance(timestep, bool) or not hasattr(type(timestep), "__index__"):
+            raise TypeError(f"the time step must be an integer, got {timestep!r}")
+        offset = timestep.__index__() - self._start
+        return _SampledStep(self._manager, offset >= 0 and offset % self._every == 0)
+
+
+class _SampledStep:
+    """One time step: recording is paused inside unless the step is selected."""
+
+    __slots__ = ("_manager", "_is_selected", "_has_paused")
+
+    def __init__(self, manager: ProfileManager, is_selected: bool) -> None:
+        self._manager = manager
+        self._is_selected = is_selected
+        self._has_paused = False
+
+    def __enter__(self) -> bool:
+        if not self._is_selected and self._manager.is_active():
+            self._has_paused = not self._manager._profiler.is_paused
+            if self._has_paused:
+                self._manager.pause()
+        return self._is_selected
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._has_paused:
+            self._has_paused = False
+            self._manager._profiler.resume()

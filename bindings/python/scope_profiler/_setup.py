@@ -1,0 +1,124 @@
+"""From what a program asks for to a configuration, and from that to the recorder."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from ._configuration import ProfilingConfig
+from ._settings import check_names, flatten_groups
+from .profile_manager import _UNSET
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+_TRUE = ("1", "true", "yes", "on")
+
+
+def _from_options(options: Any) -> dict[str, Any]:
+    if options is None:
+        return {}
+    if not hasattr(options, "to_kwargs"):
+        raise TypeError(f"options must be a ProfilingOptions, got {options!r}")
+    return options.to_kwargs()
+
+
+def make_config(
+    options: Any,
+    output: Any,
+    region_tags: Iterable[str] | None,
+    config_path: Any,
+    overrides: Mapping[str, Any],
+) -> ProfilingConfig:
+    """Configuration of `setup`: keywords win over options, options over the file."""
+    check_names(overrides)
+    settings: dict[str, Any] = {}
+    if config_path is not None:
+        from .profile_config import load_profiling_config
+
+        settings.update(load_profiling_config(config_path))
+    settings.update(_from_options(options))
+    given = {name: value for name, value in flatten_groups(overrides).items() if value is not None}
+    settings.update(given)
+    if output is not _UNSET:
+        both = [name for name in ("file_path", "deactivate_file_output") if name in given]
+        if both:
+            raise TypeError(f"output cannot be combined with {' or '.join(both)}")
+        settings["deactivate_file_output"] = output is None
+        if output is not None:
+            settings["file_path"] = output
+    return ProfilingConfig(region_tags=region_tags, **settings)
+
+
+def from_environment(overrides: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of `setup` from the environment; those given win."""
+    environment = os.environ
+    arguments: dict[str, Any] = {}
+    if environment.get("SCOPE_PROFILER_CONFIG"):
+        arguments["config_path"] = environment["SCOPE_PROFILER_CONFIG"]
+    names_output = any(name in overrides for name in ("file_path", "deactivate_file_output"))
+    if environment.get("SCOPE_PROFILER_OUTPUT") and not names_output:
+        arguments["output"] = environment["SCOPE_PROFILER_OUTPUT"]
+    for variable, name in (
+        ("SCOPE_PROFILER_RECURSIVE", "recursive_profile"),
+        ("SCOPE_PROFILER_AUTO_FINALIZE", "auto_finalize"),
+    ):
+        if variable in environment:
+            arguments[name] = environment[variable].lower() in _TRUE
+    arguments.update(overrides)
+    return arguments
+
+
+def _check_output(path: str) -> None:
+    """Fails now rather than after the run: makes the folder, refuses what is none."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "the output is a folder", path)
+    folder = os.path.dirname(path)
+    os.makedirs(folder, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, "the output cannot be written here", folder)
+
+
+def _format_of(path: str) -> str:
+    name = path.lower()
+    if name.endswith((".json", ".json.gz")):
+        return "json"
+    if name.endswith((".html", ".htm")):
+        raise RuntimeError(f"output {path!r}: HTML reports are not available in this build")
+    return "hdf5"
+
+
+def prepare(config: ProfilingConfig) -> dict[str, Any]:
+    """Resolves the output of a configuration; returns what the recorder is told."""
+    import time
+
+    config._setup_time = time.time()
+    config._finalize_time_ns = None
+    path = config._output_path()
+    config._format = "hdf5" if path is None else _format_of(path)
+    enabled = not config.deactivate_profiling
+    if path is not None and enabled:
+        _check_output(path)
+    config._output = path
+    if config.aggregation_mode:
+        mode = "aggregate"
+    else:
+        mode = "threaded" if config.track_threads else "time_only"
+    from ._source import locator
+
+    return {
+        "enabled": enabled,
+        "output": path if config._format == "hdf5" else None,
+        "mode": mode,
+        "rank": config._rank,
+        "compression": config.hdf5_compression,
+        "compression_level": -1
+        if config.hdf5_compression_level is None
+        else config.hdf5_compression_level,
+        "chunk_size": config.hdf5_chunk_size or 0,
+        "locate": locator(config.metadata_detail, config.capture_region_source),
+        "wants_text": config.capture_region_source,
+    }
+
