@@ -33,6 +33,17 @@ sp_os_function sp_os_library_function(void *library, const char *name)
     return function;
 }
 
+const void *sp_os_program_variable(const char *name)
+{
+    /* RTLD_DEFAULT would not do: in a library that is bound deeply it means that library first. */
+    void *program = dlopen(NULL, RTLD_LAZY);
+    if (program == NULL)
+        return NULL;
+    const void *variable = dlsym(program, name);
+    dlclose(program);
+    return variable;
+}
+
 static bool cut_to_folder(const char *path, char *out, size_t room)
 {
     char whole[PATH_MAX];

@@ -12,6 +12,10 @@ void *sp_os_library_open(const char *path, sp_error *error);
 typedef void (*sp_os_function)(void);
 sp_os_function sp_os_library_function(void *library, const char *name);
 
+/* Address of a variable as the program and its own libraries see it, whatever copies of it the
+ * caller's library is bound to; NULL when they have none. */
+const void *sp_os_program_variable(const char *name);
+
 /* Folder of the library or program that holds the function, of the running program; absolute,
  * without a slash at the end. False when it cannot be told or does not fit. */
 bool sp_os_folder_of(sp_os_function function, char *out, size_t room);

@@ -28,6 +28,9 @@ typedef struct sp_hdf5_codec {
     size_t (*bound)(void *state, size_t size);
     /* Bytes written to `out`; 0: no smaller than the input. */
     size_t (*pack)(void *state, const void *in, size_t size, void *out, size_t room);
+    /* Unpacks to exactly `out_size` bytes; false when the input is no such thing. NULL: only the
+     * library can. */
+    bool (*unpack)(const void *in, size_t size, void *out, size_t out_size);
 } sp_hdf5_codec;
 
 extern const sp_hdf5_codec sp_hdf5_codec_gzip, sp_hdf5_codec_lzf, sp_hdf5_codec_zstd;

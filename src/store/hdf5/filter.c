@@ -9,9 +9,6 @@ static const sp_hdf5_codec *const CODECS[] = {&sp_hdf5_codec_gzip, &sp_hdf5_code
                                               &sp_hdf5_codec_zstd};
 enum { CODEC_COUNT = sizeof CODECS / sizeof *CODECS };
 
-/* Stages of the pipeline, for the mask of a chunk. */
-enum { CODEC_STAGE = 1u << 1 };
-
 int sp_hdf5_filter_parse(const char *name, int level, sp_hdf5_filter *out, sp_error *error)
 {
     const sp_hdf5_codec *codec = NULL;
@@ -36,6 +33,14 @@ int sp_hdf5_filter_parse(const char *name, int level, sp_hdf5_filter *out, sp_er
                        codec->lowest_level, codec->highest_level);
     *out = (sp_hdf5_filter){codec, level};
     return SP_OK;
+}
+
+const sp_hdf5_codec *sp_hdf5_codec_of(H5Z_filter_t id)
+{
+    for (size_t i = 0; i < CODEC_COUNT; i++)
+        if (CODECS[i]->id == id && CODECS[i]->missing == NULL)
+            return CODECS[i];
+    return NULL;
 }
 
 void sp_hdf5_filters_register(void)
@@ -75,6 +80,13 @@ static inline void swap_blocks(uint64_t words[8], unsigned distance, uint64_t ma
     }
 }
 
+static inline void transpose(uint64_t words[8])
+{
+    swap_blocks(words, 1, UINT64_C(0x00FF00FF00FF00FF));
+    swap_blocks(words, 2, UINT64_C(0x0000FFFF0000FFFF));
+    swap_blocks(words, 4, UINT64_C(0x00000000FFFFFFFF));
+}
+
 /* First bytes of all values, then second bytes, ... Eight values at a time: their 64 bytes are a
  * square that is transposed in registers. */
 static void shuffle(unsigned char *out, const void *values, size_t count)
@@ -84,15 +96,30 @@ static void shuffle(unsigned char *out, const void *values, size_t count)
     for (; i + 8 <= count; i += 8) {
         uint64_t words[8];
         memcpy(words, in + i * 8, sizeof words);
-        swap_blocks(words, 1, UINT64_C(0x00FF00FF00FF00FF));
-        swap_blocks(words, 2, UINT64_C(0x0000FFFF0000FFFF));
-        swap_blocks(words, 4, UINT64_C(0x00000000FFFFFFFF));
+        transpose(words);
         for (size_t byte = 0; byte < 8; byte++)
             memcpy(out + byte * count + i, &words[byte], 8);
     }
     for (; i < count; i++)
         for (size_t byte = 0; byte < 8; byte++)
             out[byte * count + i] = in[i * 8 + byte];
+}
+
+void sp_hdf5_unshuffle(void *values, const void *shuffled, size_t count)
+{
+    const unsigned char *in = shuffled;
+    unsigned char *out = values;
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        uint64_t words[8];
+        for (size_t byte = 0; byte < 8; byte++)
+            memcpy(&words[byte], in + byte * count + i, 8);
+        transpose(words);
+        memcpy(out + i * 8, words, sizeof words);
+    }
+    for (; i < count; i++)
+        for (size_t byte = 0; byte < 8; byte++)
+            out[i * 8 + byte] = in[byte * count + i];
 }
 
 static bool make_room(unsigned char **buffer, size_t *room, size_t wanted)
@@ -143,7 +170,7 @@ bool sp_hdf5_pack(sp_hdf5_packer *packer, const sp_hdf5_filter *filter, const vo
     size_t packed = filter->codec->pack(packer->state, packer->shuffled, size, packer->packed,
                                         packer->packed_room);
     if (packed == 0 || packed >= size)
-        *out = (sp_hdf5_packed){packer->shuffled, size, CODEC_STAGE};
+        *out = (sp_hdf5_packed){packer->shuffled, size, SP_HDF5_CODEC_STAGE};
     else
         *out = (sp_hdf5_packed){packer->packed, packed, 0};
     return true;

@@ -21,6 +21,15 @@ void sp_hdf5_filters_register(void);
 /* Adds the filter to the properties of a dataset that is to be created. */
 herr_t sp_hdf5_filter_apply(const sp_hdf5_filter *filter, hid_t properties, size_t chunk_bytes);
 
+/* Codec of a registered number; NULL when this module does not know or did not build it. */
+const sp_hdf5_codec *sp_hdf5_codec_of(H5Z_filter_t id);
+
+/* Bit of the codec in the mask of stages that a chunk left out. */
+enum { SP_HDF5_CODEC_STAGE = 1u << 1 };
+
+/* Puts the bytes of `count` 8-byte values, stored first bytes first, back together. */
+void sp_hdf5_unshuffle(void *values, const void *shuffled, size_t count);
+
 /* Packs chunks of 8-byte values. Zeroed memory is a packer that has not packed yet. */
 typedef struct sp_hdf5_packer {
     unsigned char *shuffled, *packed;

@@ -23,6 +23,17 @@ static size_t pack(void *state, const void *in, size_t size, void *out, size_t r
     return libdeflate_zlib_compress(state, in, size, out, room);
 }
 
+static bool unpack(const void *in, size_t size, void *out, size_t out_size)
+{
+    struct libdeflate_decompressor *state = libdeflate_alloc_decompressor();
+    if (state == NULL)
+        return false;
+    enum libdeflate_result result =
+        libdeflate_zlib_decompress(state, in, size, out, out_size, NULL);
+    libdeflate_free_decompressor(state);
+    return result == LIBDEFLATE_SUCCESS;
+}
+
 const sp_hdf5_codec sp_hdf5_codec_gzip = {
     .name = "gzip",
     .id = H5Z_FILTER_DEFLATE,
@@ -34,4 +45,5 @@ const sp_hdf5_codec sp_hdf5_codec_gzip = {
     .stop = stop,
     .bound = bound,
     .pack = pack,
+    .unpack = unpack,
 };

@@ -3,8 +3,8 @@
 #include "store/hdf5/instance.h"
 
 #include "base/error.h"
+#include "base/os/library.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 sp_hdf5_ids sp_hdf5;
@@ -16,7 +16,7 @@ static hid_t pick(hid_t own, H5I_type_t kind, const char *variable)
 {
     if (own > 0 && H5Iget_type(own) == kind)
         return own;
-    const void *other = dlsym(RTLD_DEFAULT, variable);
+    const void *other = sp_os_program_variable(variable);
     if (other != NULL)
         memcpy(&own, other, sizeof own);
     return own;

@@ -40,6 +40,11 @@ static size_t pack(void *state, const void *in, size_t size, void *out, size_t r
     return lzf_compress(in, (unsigned)size, out, (unsigned)(room < size ? room : size));
 }
 
+static bool unpack(const void *in, size_t size, void *out, size_t out_size)
+{
+    return lzf_decompress(in, (unsigned)size, out, (unsigned)out_size) == out_size;
+}
+
 static size_t filter_pack(size_t size, size_t *room, void **bytes)
 {
     void *packed = size > 0 && size < LARGEST_CHUNK ? H5allocate_memory(size, 0) : NULL;
@@ -106,4 +111,5 @@ const sp_hdf5_codec sp_hdf5_codec_lzf = {
     .stop = stop,
     .bound = bound,
     .pack = pack,
+    .unpack = unpack,
 };

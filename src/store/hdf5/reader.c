@@ -4,7 +4,7 @@
 #include "base/os/file.h"
 #include "store/hdf5/instance.h"
 #include "store/hdf5/trouble.h"
-#include "store/hdf5/values.h"
+#include "store/hdf5/source.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -195,11 +195,9 @@ void sp_hdf5_reader_close(sp_store_reader *reader)
 {
     if (reader == NULL)
         return;
-    if (reader->ends > 0)
-        H5Dclose(reader->ends);
+    sp_hdf5_source_release(&reader->ends);
     for (int c = SP_COLUMN_COUNT - 1; c >= 0; c--)
-        if (reader->columns[c] > 0)
-            H5Dclose(reader->columns[c]);
+        sp_hdf5_source_release(&reader->columns[c]);
     if (reader->text_transfer > 0)
         H5Pclose(reader->text_transfer);
     if (reader->file > 0)
@@ -222,9 +220,8 @@ static int advance_cursor(sp_store_reader *reader, sp_hdf5_cursor *cursor, uint6
         uint64_t piece = first - cursor->next;
         if (piece > SP_HDF5_READ_PIECE)
             piece = SP_HDF5_READ_PIECE;
-        int status = sp_hdf5_read_range(reader, reader->columns[SP_COLUMN_START], sp_hdf5.int64,
-                                        sizeof *scratch, offset + cursor->next, piece, scratch,
-                                        error);
+        int status = sp_hdf5_source_read(reader, &reader->columns[SP_COLUMN_START],
+                                         offset + cursor->next, piece, scratch, error);
         if (status != SP_OK)
             return status;
         for (uint64_t i = 0; i < piece; i++)
@@ -261,8 +258,8 @@ static int read_start_deltas(sp_store_reader *reader, size_t row, uint64_t first
     uint64_t offset = reader->rows[row].offset;
     int status = skip_to(reader, cursor, offset, first, error);
     if (status == SP_OK)
-        status = sp_hdf5_read_range(reader, reader->columns[SP_COLUMN_START], sp_hdf5.int64,
-                                    sizeof *out, offset + first, count, out, error);
+        status = sp_hdf5_source_read(reader, &reader->columns[SP_COLUMN_START], offset + first,
+                                     count, out, error);
     if (status != SP_OK)
         return status;
     uint64_t sum = cursor->sum;
@@ -282,11 +279,10 @@ static int read_end_durations(sp_store_reader *reader, uint64_t first, size_t co
     int status = starts == NULL ? sp_fail_memory(error, "reading calls") : SP_OK;
     while (status == SP_OK && count > 0) {
         size_t piece = count < SP_HDF5_READ_PIECE ? count : SP_HDF5_READ_PIECE;
-        status = sp_hdf5_read_range(reader, reader->ends, sp_hdf5.int64, sizeof *out, first, piece,
-                                    out, error);
+        status = sp_hdf5_source_read(reader, &reader->ends, first, piece, out, error);
         if (status == SP_OK)
-            status = sp_hdf5_read_range(reader, reader->columns[SP_COLUMN_START], sp_hdf5.int64,
-                                        sizeof *starts, first, piece, starts, error);
+            status = sp_hdf5_source_read(reader, &reader->columns[SP_COLUMN_START], first, piece,
+                                         starts, error);
         for (size_t i = 0; status == SP_OK && i < piece; i++)
             out[i] = (int64_t)((uint64_t)out[i] - (uint64_t)starts[i]);
         out += piece;
@@ -317,8 +313,7 @@ int sp_hdf5_reader_calls(sp_store_reader *reader, size_t row, sp_column column, 
     if (column == SP_COLUMN_START && description->schema >= 3)
         return read_start_deltas(reader, row, first, count, out, error);
     uint64_t at = reader->rows[row].offset + first;
-    if (column == SP_COLUMN_DURATION && reader->ends > 0)
+    if (column == SP_COLUMN_DURATION && reader->ends.dataset > 0)
         return read_end_durations(reader, at, count, out, error);
-    return sp_hdf5_read_range(reader, reader->columns[column], sp_hdf5.int64, sizeof *out, at, count,
-                              out, error);
+    return sp_hdf5_source_read(reader, &reader->columns[column], at, count, out, error);
 }

@@ -1,5 +1,5 @@
 /* Schemas 2 and 3: one table of rows, and columns that all rows share. */
-#include "store/hdf5/values.h"
+#include "store/hdf5/source.h"
 
 #include "base/error.h"
 #include "store/description.h"
@@ -259,13 +259,13 @@ static int read_index(sp_store_reader *reader, sp_error *error)
 
 /* Opens a column of calls for the life of the reader; `*shortest` keeps the smallest length. */
 static int open_column(sp_store_reader *reader, hid_t group, const char *name, sp_hdf5_need need,
-                       hid_t *out, uint64_t *shortest, sp_error *error)
+                       sp_hdf5_source *out, uint64_t *shortest, sp_error *error)
 {
     sp_hdf5_dataset dataset;
     int status = sp_hdf5_open_dataset(reader, group, name, need, &dataset, error);
     if (status != SP_OK || dataset.id == 0)
         return status;
-    *out = dataset.id;
+    sp_hdf5_source_init(out, &dataset);
     if (dataset.type_class != H5T_INTEGER)
         return sp_hdf5_damaged(reader, error, "has a column '%s' that should hold integers", name);
     if (dataset.length < *shortest)
@@ -354,7 +354,7 @@ static int read_events(sp_store_reader *reader, sp_error *error)
         return status;
     unsigned columns = SP_COLUMN_BIT(SP_COLUMN_START) | SP_COLUMN_BIT(SP_COLUMN_DURATION);
     for (int c = 0; c < SP_COLUMN_COUNT; c++)
-        if (reader->columns[c] > 0)
+        if (reader->columns[c].dataset > 0)
             columns |= SP_COLUMN_BIT(c);
     reader->description.columns = columns;
     return check_slices(reader, held, error);

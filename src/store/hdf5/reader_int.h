@@ -13,6 +13,17 @@ typedef struct sp_hdf5_cursor {
     uint64_t sum;  /* start of the call before it */
 } sp_hdf5_cursor;
 
+/* A column of integers: see source.h. */
+typedef struct sp_hdf5_source {
+    hid_t dataset; /* 0: absent */
+    uint64_t length, chunk;
+    const sp_hdf5_codec *codec; /* NULL: only the library unpacks */
+    int64_t *values;            /* one chunk, unpacked */
+    uint64_t held;              /* which, counted from 1; 0: none */
+    unsigned char *shuffled, *packed;
+    size_t packed_room;
+} sp_hdf5_source;
+
 struct sp_store_reader {
     char *path;
     uint64_t file_size;
@@ -26,9 +37,9 @@ struct sp_store_reader {
     const char **links; /* schema 1: names of the rows' groups, bytes as in the file */
     SP_VECTOR(sp_extra) extras;
 
-    /* Schemas 2 and 3: the columns of all rows. 0: absent. */
-    hid_t columns[SP_COLUMN_COUNT];
-    hid_t ends; /* schema 2 has ends instead of durations */
+    /* Schemas 2 and 3: the columns of all rows. */
+    sp_hdf5_source columns[SP_COLUMN_COUNT];
+    sp_hdf5_source ends; /* schema 2 has ends instead of durations */
     sp_hdf5_cursor *cursors; /* schema 3, one a row; NULL until the first use */
 };
 

@@ -38,6 +38,11 @@ static size_t pack(void *state, const void *in, size_t size, void *out, size_t r
     return ZSTD_isError(used) ? 0 : used;
 }
 
+static bool unpack(const void *in, size_t size, void *out, size_t out_size)
+{
+    return ZSTD_decompress(out, out_size, in, size) == out_size;
+}
+
 static size_t filter_pack(int level, size_t size, size_t *room, void **bytes)
 {
     size_t wanted = ZSTD_compressBound(size);
@@ -104,4 +109,5 @@ const sp_hdf5_codec sp_hdf5_codec_zstd = {
     .stop = stop,
     .bound = bound,
     .pack = pack,
+    .unpack = unpack,
 };
