@@ -200,10 +200,8 @@ PyObject *decorated_new(profiler_object *profiler, PyObject *target,
                         const decorated_options *options)
 {
     recorder_state *state = profiler->state;
-    /* Binding follows what is wrapped: a decorated builtin or partial in a class body is called
-     * without the instance, as it would be undecorated. */
-    PyTypeObject *type =
-        Py_TYPE(target)->tp_descr_get != NULL ? state->function_type : state->callable_type;
+    bool binds = (Py_TYPE(target)->tp_flags & Py_TPFLAGS_METHOD_DESCRIPTOR) != 0;
+    PyTypeObject *type = binds ? state->function_type : state->callable_type;
     decorated_object *decorated = (decorated_object *)type->tp_alloc(type, 0);
     if (decorated == NULL) {
         return NULL;
@@ -308,6 +306,24 @@ static PyObject *decorated_get(PyObject *self, PyObject *object, PyObject *type)
     return PyMethod_New(self, object);
 }
 
+/* Binds when the target does: a decorated builtin or partial in a class body is called without the
+ * instance, as it would be undecorated. */
+static PyObject *callable_get(PyObject *self, PyObject *object, PyObject *type)
+{
+    PyObject *target = ((decorated_object *)self)->target;
+    descrgetfunc target_get = Py_TYPE(target)->tp_descr_get;
+    if (target_get == NULL || object == NULL || object == Py_None) {
+        return Py_NewRef(self);
+    }
+    PyObject *bound = target_get(target, object, type);
+    if (bound == NULL) {
+        return NULL;
+    }
+    bool is_bound = bound != target;
+    Py_DECREF(bound);
+    return is_bound ? PyMethod_New(self, object) : Py_NewRef(self);
+}
+
 /* By reference, as functions are: the qualified name, found again in __module__. */
 static PyObject *decorated_reduce(PyObject *self, PyObject *ignored)
 {
@@ -348,6 +364,7 @@ static PyType_Slot function_slots[] = {
 
 static PyType_Slot callable_slots[] = {
     COMMON_SLOTS,
+    {Py_tp_descr_get, callable_get},
     {0, NULL},
 };
 

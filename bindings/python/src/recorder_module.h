@@ -24,8 +24,8 @@ typedef struct recorder_state {
     PyTypeObject *time_only_region_type;
     PyTypeObject *aggregate_region_type;
     PyTypeObject *threaded_region_type;
-    PyTypeObject *function_type; /* decorated: binds to instances */
-    PyTypeObject *callable_type; /* decorated: does not bind, because what it wraps does not */
+    PyTypeObject *function_type; /* decorated: a function, binds to instances */
+    PyTypeObject *callable_type; /* decorated: another callable, binds as that one does */
     PyTypeObject *generator_type;
     PyTypeObject *coroutine_type;
     PyTypeObject *async_generator_type;

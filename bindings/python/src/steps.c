@@ -197,17 +197,28 @@ static PyObject *make(PyTypeObject *type, profiler_object *profiler, PyObject *i
     return (PyObject *)steps;
 }
 
+/* NULL for what is no generator or coroutine. A function decorated twice makes one of ours. */
+static PyTypeObject *type_for(const decorated_object *decorated, PyObject *inner)
+{
+    const recorder_state *state = decorated->profiler->state;
+    PyTypeObject *type = Py_TYPE(inner);
+    if (PyGen_CheckExact(inner)) {
+        return decorated->kind == CALL_AWAITABLE ? state->awaitable_type : state->generator_type;
+    }
+    if (PyCoro_CheckExact(inner)) {
+        return state->coroutine_type;
+    }
+    if (PyAsyncGen_CheckExact(inner)) {
+        return state->async_generator_type;
+    }
+    bool is_ours = type == state->generator_type || type == state->coroutine_type ||
+                   type == state->async_generator_type || type == state->awaitable_type;
+    return is_ours ? type : NULL;
+}
+
 PyObject *steps_new(decorated_object *decorated, PyObject *inner, call_details *details)
 {
-    recorder_state *state = decorated->profiler->state;
-    PyTypeObject *type = NULL;
-    if (PyGen_CheckExact(inner)) {
-        type = decorated->kind == CALL_AWAITABLE ? state->awaitable_type : state->generator_type;
-    } else if (PyCoro_CheckExact(inner)) {
-        type = state->coroutine_type;
-    } else if (PyAsyncGen_CheckExact(inner)) {
-        type = state->async_generator_type;
-    }
+    PyTypeObject *type = type_for(decorated, inner);
     if (type == NULL) {
         details_drop(details);
         return inner;
