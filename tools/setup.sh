@@ -45,9 +45,9 @@ missing_packages()
 optional_packages()
 {
     has ninja || printf ' ninja-build'
-    compiles c libdeflate.h || printf ' libdeflate-dev'
-    compiles c lzf.h || printf ' liblzf-dev'
-    compiles c zstd.h || printf ' libzstd-dev'
+    pkg-config --exists libdeflate || printf ' libdeflate-dev'
+    pkg-config --exists liblzf || printf ' liblzf-dev'
+    pkg-config --exists libzstd || printf ' libzstd-dev'
 }
 
 install_packages()
