@@ -55,8 +55,7 @@ static uint64_t rate_of(uint64_t ticks, int64_t ns)
 
 static int64_t scale(uint64_t ticks, uint64_t rate)
 {
-    wide half = (wide)1 << (SP_TIMELINE_RATE_BITS - 1);
-    return (int64_t)(((wide)ticks * rate + half) >> SP_TIMELINE_RATE_BITS);
+    return sp_timeline_scale(&(sp_timeline_rate){.rate = rate}, ticks);
 }
 
 static bool make_room(sp_timeline *timeline, sp_timeline_table **table)
@@ -152,6 +151,15 @@ size_t sp_timeline_num_anchors(const sp_timeline *timeline)
     return count_of(table_of(timeline));
 }
 
+bool sp_timeline_first(const sp_timeline *timeline, sp_anchor *out)
+{
+    const sp_timeline_table *table = table_of(timeline);
+    if (count_of(table) == 0)
+        return false;
+    *out = table->items[0].at;
+    return true;
+}
+
 bool sp_timeline_last(const sp_timeline *timeline, sp_anchor *out)
 {
     const sp_timeline_table *table = table_of(timeline);
@@ -210,17 +218,13 @@ int64_t sp_timeline_ns(const sp_timeline *timeline, uint64_t tick)
     return count == 0 ? 0 : convert(table, count, find_segment(table, count, tick), tick);
 }
 
-int64_t sp_timeline_span_ns(const sp_timeline *timeline, uint64_t ticks)
+sp_timeline_rate sp_timeline_current_rate(const sp_timeline *timeline)
 {
     const sp_timeline_table *table = table_of(timeline);
     size_t count = count_of(table);
-    if (count == 0)
-        return 0;
-    const item *last = &table->items[count - 1];
-    if (last->regular_ticks == 0)
-        return scale(ticks, last->rate_after);
-    return (int64_t)(((wide)ticks * (uint64_t)last->regular_ns + last->regular_ticks / 2) /
-                     last->regular_ticks);
+    return (sp_timeline_rate){
+        .rate = count == 0 ? 0 : table->items[count - 1].rate_after,
+        .since = atomic_load_explicit(&timeline->discontinuity_tick, memory_order_relaxed)};
 }
 
 uint64_t sp_timeline_tick(const sp_timeline *timeline, int64_t ns)

@@ -35,7 +35,8 @@ enum { SP_TIMELINE_RATE_BITS = 48 };
 bool sp_timeline_add(sp_timeline *timeline, const sp_anchor *anchor);
 
 size_t sp_timeline_num_anchors(const sp_timeline *timeline);
-/* False when there is none. */
+/* The oldest and the newest; false when there is none. */
+bool sp_timeline_first(const sp_timeline *timeline, sp_anchor *out);
 bool sp_timeline_last(const sp_timeline *timeline, sp_anchor *out);
 
 int64_t sp_timeline_ns(const sp_timeline *timeline, uint64_t tick);
@@ -44,9 +45,21 @@ int64_t sp_timeline_ns(const sp_timeline *timeline, uint64_t tick);
  * last one was. */
 int64_t sp_timeline_ns_near(const sp_timeline *timeline, uint64_t tick, size_t *segment);
 
-/* A span of ticks, outside of discontinuities, in ns: by the mean rate between the first and the
- * last anchor. */
-int64_t sp_timeline_span_ns(const sp_timeline *timeline, uint64_t ticks);
+/* For spans that begin after the last anchor but one, or wherever the rate has not jumped since:
+ * the rate that holds now, and the tick from which on a span may be scaled by it. */
+typedef struct sp_timeline_rate {
+    uint64_t rate;
+    uint64_t since; /* the end of the latest discontinuity */
+} sp_timeline_rate;
+
+sp_timeline_rate sp_timeline_current_rate(const sp_timeline *timeline);
+
+static inline int64_t sp_timeline_scale(const sp_timeline_rate *rate, uint64_t ticks)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide half = (wide)1 << (SP_TIMELINE_RATE_BITS - 1);
+    return (int64_t)(((wide)ticks * rate->rate + half) >> SP_TIMELINE_RATE_BITS);
+}
 
 /* The tick of a moment in ns; the inverse of sp_timeline_ns within a nanosecond's worth of ticks. */
 uint64_t sp_timeline_tick(const sp_timeline *timeline, int64_t ns);

@@ -1,0 +1,309 @@
+#include "recorder/attach.h"
+
+#include "base/os/clock.h"
+#include "base/os/pages.h"
+#include "clock/clock.h"
+#include "recorder/drain.h"
+#include "recorder/fast.h"
+#include "recorder/stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nothing gets past the first look at these: a path is always under way in them. */
+static sp_thread no_thread;
+static sp_frame no_frame = {.key = SP_KEY_BOTTOM};
+#define REFUSING_LANE                                                                              \
+    {                                                                                              \
+        .is_inside = true, .top = &no_frame, .outermost = &no_frame + 1, .thread = &no_thread      \
+    }
+
+sp_lane sp_lane_dummy = REFUSING_LANE;
+static sp_lane being_attached = REFUSING_LANE;
+
+_Thread_local sp_lane *sp_lane_current = &sp_lane_dummy;
+
+static void thread_ends(void *value);
+
+static void make_idle(sp_thread *thread)
+{
+    sp_lane *idle = &thread->idle;
+    atomic_init(&idle->is_inside, true);
+    atomic_init(&idle->top, &no_frame);
+    idle->outermost = &no_frame + 1;
+    idle->thread = thread;
+}
+
+/* The calling thread's own; made at first use. `lane`: what its pointer holds. */
+static sp_thread *thread_of(const sp_lane *lane)
+{
+    if (lane->thread != &no_thread)
+        return lane->thread;
+    sp_thread *thread = aligned_alloc(alignof(sp_thread), sizeof *thread);
+    if (thread == NULL)
+        return NULL;
+    memset((void *)thread, 0, sizeof *thread);
+    thread->native_id = sp_os_thread_id();
+    thread->ident = -1;
+    make_idle(thread);
+    if (!sp_os_thread_set(thread, thread_ends)) {
+        free(thread);
+        return NULL;
+    }
+    return thread;
+}
+
+static bool make_slot(sp_thread *thread, uint32_t slot)
+{
+    if (slot < thread->num_lanes)
+        return true;
+    uint32_t count = slot + 4;
+    sp_lane **lanes = realloc(thread->lanes, count * sizeof(sp_lane *));
+    if (lanes == NULL)
+        return false;
+    for (uint32_t i = thread->num_lanes; i < count; i++)
+        lanes[i] = &sp_lane_dummy;
+    thread->lanes = lanes;
+    thread->num_lanes = count;
+    return true;
+}
+
+void sp_lane_free(sp_lane *lane)
+{
+    sp_stack_release(lane);
+    sp_os_pages_free(lane->words, lane->num_words * sizeof *lane->words);
+    sp_sums_release(&lane->sums);
+    sp_resolver_release(&lane->nesting);
+    free(lane);
+}
+
+static sp_lane *allocate(void)
+{
+    sp_lane *lane = aligned_alloc(alignof(sp_lane), sizeof *lane);
+    if (lane == NULL)
+        return NULL;
+    memset((void *)lane, 0, sizeof *lane);
+    atomic_init(&lane->is_inside, false);
+    sp_mutex_reset(&lane->lock);
+    return lane;
+}
+
+static bool make_ring(sp_lane *lane, size_t words)
+{
+    if (lane->num_words == words)
+        return true;
+    sp_os_pages_free(lane->words, lane->num_words * sizeof *lane->words);
+    lane->num_words = 0;
+    lane->words = sp_os_pages_alloc(words * sizeof *lane->words);
+    if (lane->words == NULL)
+        return false;
+    lane->num_words = words;
+    return true;
+}
+
+/* A lane of this configuration whose thread has ended; NULL: there is none. Under the lock. */
+static sp_lane *find_free(const sp_recording *recording)
+{
+    for (size_t i = recording->lanes.count; i-- > 0;)
+        if (recording->lanes.items[i]->thread == NULL)
+            return recording->lanes.items[i];
+    return NULL;
+}
+
+/* Appends the thread to the table of those that recorded. Under the lock. */
+static bool enlist(sp_recording *recording, const sp_thread *thread)
+{
+    if (!sp_vector_reserve(&recording->threads, 1))
+        return false;
+    sp_thread_info *info = &recording->threads.items[recording->threads.count++];
+    *info = (sp_thread_info){.native_id = thread->native_id,
+                             .ident = thread->ident,
+                             .is_daemon = thread->is_daemon,
+                             .start_ns = sp_clock_monotonic_ns(),
+                             .end_ns = -1,
+                             .cpu_ns = -1,
+                             .name = thread->name == NULL ? NULL : strdup(thread->name)};
+    return true;
+}
+
+/* Brings a lane that is new to the configuration into it. Under the lock. */
+static bool admit(sp_recording *recording, sp_lane *lane)
+{
+    sp_sink *sink = &recording->sink.sink;
+    if (!sp_vector_reserve(&recording->lanes, 1) || !make_ring(lane, recording->ring_words) ||
+        !sp_stack_init(lane))
+        return false;
+    lane->sink = sink->table->open_ring(sink);
+    if (lane->sink == NULL)
+        return false;
+    lane->ring = (uint32_t)recording->lanes.count;
+    lane->num_calls = 0;
+    lane->published = lane->words;
+    lane->limit = lane->words + lane->num_words - (SP_RECORD_CALL_WORDS - 1);
+    atomic_store_explicit(&lane->head, lane->words, memory_order_release);
+    recording->lanes.items[recording->lanes.count++] = lane;
+    return true;
+}
+
+/* Hands a lane that the configuration has over to a thread. Under the lock. */
+static void assign(sp_recording *recording, sp_lane *lane, sp_thread *thread)
+{
+    lane->recording = recording;
+    lane->thread = thread;
+    lane->next_number = 0;
+    lane->lost = 0;
+    lane->index = (uint32_t)recording->threads.count - 1;
+    lane->anchor_due = 0;
+    lane->generation = atomic_load_explicit(&recording->generation, memory_order_relaxed);
+    lane->attached_to = lane->generation;
+    sp_recording_show_states(recording, lane);
+}
+
+/* `own`: the lane this thread had in an earlier configuration, NULL: none. Under the lock. */
+static sp_lane *find_lane(sp_recording *recording, sp_lane *own)
+{
+    sp_lane *lane = own != NULL ? NULL : find_free(recording);
+    if (lane != NULL)
+        return lane;
+    lane = own != NULL ? own : allocate();
+    if (lane == NULL)
+        return NULL;
+    lane->abandoned = own != NULL ? own->abandoned + sp_stack_count_open(own) : 0;
+    if (admit(recording, lane))
+        return lane;
+    if (own == NULL)
+        sp_lane_free(lane);
+    return NULL;
+}
+
+static sp_lane *join(sp_recording *recording, sp_thread *thread)
+{
+    sp_lane **slot = &thread->lanes[recording->slot];
+    sp_lane *lane = NULL;
+    sp_mutex_lock(&recording->lock);
+    if (atomic_load_explicit(&recording->is_active, memory_order_relaxed) &&
+        enlist(recording, thread)) {
+        lane = find_lane(recording, *slot == &sp_lane_dummy ? NULL : *slot);
+        if (lane != NULL)
+            assign(recording, lane, thread);
+        else
+            free(recording->threads.items[--recording->threads.count].name);
+    }
+    sp_mutex_unlock(&recording->lock);
+    if (lane != NULL)
+        *slot = lane;
+    return lane;
+}
+
+sp_lane *sp_lane_attach(sp_recording *recording)
+{
+    sp_lane *before = sp_lane_current;
+    if (before == &being_attached) {
+        sp_recording_lose(recording, SP_LOSS_SIGNAL_REENTRY, 1);
+        return NULL;
+    }
+    sp_lane_current = &being_attached;
+    atomic_signal_fence(memory_order_seq_cst);
+    sp_lane *lane = NULL;
+    sp_thread *thread = thread_of(before);
+    if (thread != NULL && make_slot(thread, recording->slot))
+        lane = join(recording, thread);
+    atomic_signal_fence(memory_order_seq_cst);
+    bool has_default = thread != NULL && thread->num_lanes > 0 &&
+                       thread->lanes[0] != &sp_lane_dummy;
+    sp_lane_current = has_default ? thread->lanes[0] : thread != NULL ? &thread->idle : before;
+    if (lane == NULL && atomic_load_explicit(&recording->is_active, memory_order_relaxed))
+        sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, 1);
+    return lane;
+}
+
+/* What a thread leaves behind: its last records, its sums, the calls that nobody will end. */
+static void collect(sp_recording *recording, sp_lane *lane, int64_t now_ns, int64_t cpu_ns)
+{
+    sp_drain_other(lane);
+    sp_frame *top = atomic_load_explicit(&lane->top, memory_order_relaxed);
+    for (sp_frame *frame = lane->outermost; frame <= top; frame++) {
+        if (!sp_frame_is_call(frame))
+            continue;
+        sp_sum *sum = sp_sums_cell(&lane->sums, (uint32_t)sp_frame_key(frame));
+        if (sum != NULL)
+            sum->opened++;
+        sp_recording_lose(recording, SP_LOSS_THREAD_EXIT, 1);
+    }
+    uint64_t lost = sp_sums_move(&recording->past, &lane->sums);
+    if (lost > 0)
+        sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, lost);
+    sp_resolver_release(&lane->nesting);
+    sp_thread_info *info = &recording->threads.items[lane->index];
+    info->end_ns = now_ns;
+    info->cpu_ns = cpu_ns;
+    lane->published = lane->words;
+    atomic_store_explicit(&lane->head, lane->words, memory_order_release);
+    lane->abandoned = 0;
+    lane->thread = NULL;
+    sp_stack_init(lane);
+}
+
+/* The list of recordings is locked: the lane's recording stays as long as the lane belongs to it. */
+static void retire(sp_lane *lane, int64_t now_ns, int64_t cpu_ns)
+{
+    sp_recordings_lock();
+    sp_mutex_lock(&lane->lock);
+    bool belongs = lane->generation != 0;
+    sp_mutex_unlock(&lane->lock);
+    if (belongs) {
+        sp_recording *recording = lane->recording;
+        sp_mutex_lock(&recording->lock);
+        sp_mutex_lock(&lane->lock);
+        collect(recording, lane, now_ns, cpu_ns);
+        sp_mutex_unlock(&lane->lock);
+        sp_mutex_unlock(&recording->lock);
+    }
+    sp_recordings_unlock();
+    if (!belongs)
+        sp_lane_free(lane);
+}
+
+static void thread_ends(void *value)
+{
+    sp_thread *thread = value;
+    int64_t now_ns = sp_clock_monotonic_ns(), cpu_ns = sp_os_thread_cpu_ns();
+    sp_lane_current = &sp_lane_dummy;
+    atomic_signal_fence(memory_order_seq_cst);
+    for (uint32_t i = 0; i < thread->num_lanes; i++)
+        if (thread->lanes[i] != &sp_lane_dummy)
+            retire(thread->lanes[i], now_ns, cpu_ns);
+    free(thread->lanes);
+    free(thread->name);
+    free(thread);
+}
+
+void sp_thread_forget(void)
+{
+    sp_lane_current = &sp_lane_dummy;
+    sp_os_thread_set(NULL, thread_ends);
+}
+
+void sp_thread_describe(sp_recording *recording, const char *name, int64_t ident, bool is_daemon)
+{
+    sp_thread *thread = thread_of(sp_lane_current);
+    if (thread == NULL)
+        return;
+    if (sp_lane_current->thread == &no_thread)
+        sp_lane_current = &thread->idle;
+    char *copy = name == NULL ? NULL : strdup(name);
+    free(thread->name);
+    thread->name = copy;
+    thread->ident = ident;
+    thread->is_daemon = is_daemon;
+    sp_mutex_lock(&recording->lock);
+    const sp_lane *lane = sp_lane_of(recording);
+    if (lane->recording == recording && lane->generation == recording->generation) {
+        sp_thread_info *info = &recording->threads.items[lane->index];
+        free(info->name);
+        info->name = copy == NULL ? NULL : strdup(copy);
+        info->ident = ident;
+        info->is_daemon = is_daemon;
+    }
+    sp_mutex_unlock(&recording->lock);
+}

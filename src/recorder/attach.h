@@ -1,0 +1,20 @@
+/* attach.h - giving a thread its lane in a recording, and taking it back. */
+#ifndef SP_RECORDER_ATTACH_H
+#define SP_RECORDER_ATTACH_H
+
+#include "recorder/recording.h"
+
+/* Lane of the calling thread for the current configuration, made or re-used. NULL: memory is short,
+ * or the thread is in the middle of getting one. Not on a path of that recording. */
+sp_lane *sp_lane_attach(sp_recording *recording);
+
+/* What the thread is called from now on, in this recording and those it joins later. */
+void sp_thread_describe(sp_recording *recording, const char *name, int64_t ident, bool is_daemon);
+
+/* Frees a lane that no thread has. */
+void sp_lane_free(sp_lane *lane);
+
+/* In the child of a fork: the thread that goes on has no lanes. */
+void sp_thread_forget(void);
+
+#endif

@@ -1,0 +1,93 @@
+#include "recorder/call_record.h"
+
+#include "recorder/drain.h"
+#include "recorder/stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Place for `count` words: in the ring, drained if need be, or on its own (`*out_own`) when the ring
+ * is not made for so many. NULL: there is no memory for that. */
+static uint64_t *reserve(sp_lane *lane, sp_frame *top, size_t count, uint64_t **out_own)
+{
+    uint64_t *head = atomic_load_explicit(&lane->head, memory_order_relaxed);
+    *out_own = NULL;
+    if (head + count <= lane->words + lane->num_words)
+        return head;
+    if (count > lane->num_words / 2)
+        return *out_own = malloc(count * sizeof *head);
+    sp_drain_own(lane, top);
+    return atomic_load_explicit(&lane->head, memory_order_relaxed);
+}
+
+static void put_marked(uint64_t *words, const sp_lane *lane, sp_frame *frame)
+{
+    uint64_t key = sp_frame_key(frame);
+    words[0] = sp_record_first(SP_RECORD_CALL_MARKED, (uint32_t)key, 0);
+    words[SP_MARKED_FLAGS] = key >> SP_KEY_FLAGS_SHIFT & SP_KEY_FLAGS_MASK;
+    words[SP_MARKED_NUMBER] = sp_frame_number(frame);
+    words[SP_MARKED_PARENT] = sp_stack_parent(lane, frame);
+    words[SP_MARKED_DEPTH] = sp_frame_depth(lane, frame);
+    words[SP_MARKED_BELOW] = sp_stack_level_below(lane, frame);
+    words[SP_MARKED_OUTER_FROM] = sp_frame_outer_from(frame);
+}
+
+static size_t put_side(uint64_t *words, const sp_attachment *side)
+{
+    words[0] = sp_record_first(SP_RECORD_SIDE, (uint32_t)side->bytes, side->kind);
+    if (side->bytes % 8 != 0)
+        words[side->bytes / 8 + 1] = 0;
+    memcpy(words + 1, side->payload, side->bytes);
+    return 1 + (side->bytes + 7) / 8;
+}
+
+sp_frame *sp_call_finish(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t tick,
+                         const sp_attachment *side, bool *out_crossed)
+{
+    size_t most = SP_RECORD_MARKED_WORDS, side_words = side == NULL ? 0 : 1 + (side->bytes + 7) / 8;
+    uint64_t *own, *words = reserve(lane, top, most + side_words, &own);
+    if (words == NULL) {
+        sp_recording_lose(lane->recording, SP_LOSS_METADATA, 1);
+        side = NULL;
+        words = reserve(lane, top, most, &own);
+    }
+    /* Looked at only now: a drain that lost calls has marked the frame. */
+    *out_crossed = sp_stack_is_covered(top, frame);
+    bool is_marked = *out_crossed || (sp_frame_key(frame) & SP_KEY_MARKED) != 0;
+    size_t count = is_marked ? SP_RECORD_MARKED_WORDS : SP_RECORD_CALL_WORDS;
+    words[0] = sp_record_first(SP_RECORD_CALL, (uint32_t)sp_frame_key(frame),
+                               sp_frame_depth(lane, frame) & SP_RECORD_MAX_DEPTH);
+    if (is_marked)
+        put_marked(words, lane, frame);
+    words[1] = sp_frame_start(frame);
+    words[2] = tick;
+    uint64_t covered_from;
+    top = sp_stack_end(lane, top, frame, tick, &covered_from);
+    if (is_marked) {
+        words[SP_MARKED_FLAGS] |= *out_crossed ? SP_CALL_CROSSING : 0;
+        words[SP_MARKED_INNER_FROM] = covered_from;
+    }
+    if (side != NULL)
+        count += put_side(words + count, side);
+    if (own != NULL)
+        sp_drain_own_with(lane, top, own, count);
+    else
+        atomic_store_explicit(&lane->head, words + count, memory_order_release);
+    free(own);
+    return top;
+}
+
+void sp_call_append(sp_lane *lane, sp_frame *top, uint32_t region, int64_t start_ns,
+                    int64_t end_ns)
+{
+    uint64_t *own, *words = reserve(lane, top, SP_RECORD_MARKED_WORDS, &own);
+    words[0] = sp_record_first(SP_RECORD_CALL_MARKED, region, 0);
+    words[SP_MARKED_START] = words[SP_MARKED_OUTER_FROM] = (uint64_t)start_ns;
+    words[SP_MARKED_END] = words[SP_MARKED_INNER_FROM] = (uint64_t)end_ns;
+    words[SP_MARKED_FLAGS] = SP_CALL_APPENDED;
+    words[SP_MARKED_NUMBER] = lane->next_number++;
+    words[SP_MARKED_PARENT] = SP_RECORD_NO_PARENT;
+    words[SP_MARKED_DEPTH] = 0;
+    words[SP_MARKED_BELOW] = sp_stack_level_below(lane, top + 1);
+    atomic_store_explicit(&lane->head, words + SP_RECORD_MARKED_WORDS, memory_order_release);
+}

@@ -1,0 +1,131 @@
+#include "recorder/drain.h"
+
+#include "clock/clock.h"
+#include "log/pack.h"
+#include "recorder/stack.h"
+
+#include <errno.h>
+
+/* Contiguous whole records. */
+typedef struct span {
+    const uint64_t *words;
+    size_t count;
+} span;
+
+static void add_sums(sp_lane *lane, span records)
+{
+    sp_recording *recording = lane->recording;
+    uint64_t lost = sp_sums_add_words(&lane->sums, records.words, records.count,
+                                      &recording->timeline,
+                                      recording->is_aggregate ? &lane->nesting : NULL);
+    if (lost > 0)
+        sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, lost);
+}
+
+static bool has_room(sp_lane *lane, size_t words, sp_sink_refusal *out_why)
+{
+    return lane->recording->sink.sink.table->reserve(lane->sink, sp_pack_bound(words), out_why) !=
+           NULL;
+}
+
+static void lose(sp_lane *lane, const span *records, size_t count, sp_sink_refusal why)
+{
+    size_t calls = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *end = records[i].words + records[i].count;
+        for (const uint64_t *at = records[i].words; at < end; at += sp_record_words(at[0])) {
+            sp_record_kind kind = sp_record_kind_of(at[0]);
+            calls += kind == SP_RECORD_CALL || kind == SP_RECORD_CALL_MARKED;
+            lane->lost += kind == SP_RECORD_LOST ? at[1] : 0; /* counted when it was lost */
+        }
+    }
+    lane->lost += calls;
+    sp_recording_lose(lane->recording,
+                      why == SP_SINK_FULL ? SP_LOSS_MEMORY_FULL : SP_LOSS_OUT_OF_MEMORY, calls);
+}
+
+/* After a loss nothing more is packed until the owner has marked what is open (resume_packing):
+ * without that the numbers of later calls would not come out right. */
+static void pack(sp_lane *lane, const span *records, size_t count)
+{
+    size_t words = 0;
+    for (size_t i = 0; i < count; i++)
+        words += records[i].count;
+    const sp_sink_table *table = lane->recording->sink.sink.table;
+    size_t size = sp_pack_bound(words);
+    sp_sink_refusal why = SP_SINK_FULL;
+    void *block = lane->lost > 0 ? NULL : table->reserve(lane->sink, size, &why);
+    if (block == NULL) {
+        lose(lane, records, count, why);
+        return;
+    }
+    sp_pack_begin(&lane->pack, block, size, lane->ring, lane->index, lane->num_calls);
+    for (size_t i = 0; i < count; i++)
+        sp_pack_words(&lane->pack, records[i].words, records[i].count);
+    table->commit(lane->sink, sp_pack_end(&lane->pack));
+    lane->num_calls += lane->pack.header.calls;
+}
+
+/* Under the drain lock. */
+static void hand_on(sp_lane *lane, const span *extra)
+{
+    span records[2] = {{0}};
+    records[0].words = sp_drain_pending(lane, &records[0].count);
+    size_t count = 1;
+    if (extra != NULL)
+        records[count++] = *extra;
+    lane->published = atomic_load_explicit(&lane->head, memory_order_relaxed);
+    if (lane->generation == 0 || (records[0].count == 0 && extra == NULL))
+        return; /* of a configuration that is gone, or nothing */
+    sp_recording_anchor(lane->recording, false);
+    for (size_t i = 0; i < count; i++)
+        add_sums(lane, records[i]);
+    if (!lane->recording->is_aggregate)
+        pack(lane, records, count);
+}
+
+void sp_drain_other(sp_lane *lane)
+{
+    hand_on(lane, NULL);
+}
+
+/* Says in the emptied ring what was lost, if there is room for blocks again. */
+static bool resume_packing(sp_lane *lane, uint64_t **head)
+{
+    sp_sink_refusal why;
+    if (lane->lost == 0 || lane->recording->is_aggregate || !has_room(lane, lane->num_words, &why))
+        return false;
+    *(*head)++ = sp_record_first(SP_RECORD_LOST, 0, 0);
+    *(*head)++ = lane->lost;
+    lane->lost = 0;
+    return true;
+}
+
+static void drain_own(sp_lane *lane, sp_frame *top, const span *extra)
+{
+    int saved_errno = errno;
+    uint64_t started = sp_tick_now();
+    sp_mutex_lock(&lane->lock);
+    hand_on(lane, extra);
+    uint64_t *head = lane->words;
+    lane->published = head;
+    bool resumed = resume_packing(lane, &head);
+    head[0] = sp_record_first(SP_RECORD_DRAIN, 0, 0);
+    head[1] = started;
+    head[2] = sp_tick_now();
+    atomic_store_explicit(&lane->head, head + SP_RECORD_CALL_WORDS, memory_order_release);
+    sp_mutex_unlock(&lane->lock);
+    if (resumed)
+        sp_stack_mark_all(lane, top);
+    errno = saved_errno;
+}
+
+void sp_drain_own(sp_lane *lane, sp_frame *top)
+{
+    drain_own(lane, top, NULL);
+}
+
+void sp_drain_own_with(sp_lane *lane, sp_frame *top, const uint64_t *words, size_t count)
+{
+    drain_own(lane, top, &(span){.words = words, .count = count});
+}

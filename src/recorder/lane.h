@@ -1,0 +1,98 @@
+/* lane.h - what a thread writes while it records into one recording: the nesting stack and the
+ * ring. One owner; others look at it under its drain lock. */
+#ifndef SP_RECORDER_LANE_H
+#define SP_RECORDER_LANE_H
+
+#include "base/os/thread.h"
+#include "log/pack.h"
+#include "log/resolver.h"
+#include "recorder/sink.h"
+#include "recorder/sums.h"
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct sp_recording sp_recording;
+typedef struct sp_thread sp_thread;
+
+/* A call that is open. 32 bytes: the distance from the outermost in bytes, shifted by 27, is the
+ * depth in place for the first word of its record. Atomic because others look at open calls. */
+typedef struct sp_frame {
+    _Atomic uint64_t start;  /* tick */
+    _Atomic uint64_t key;    /* region; any bit above the lower 32 sends the end to the slow path */
+    _Atomic uint64_t number; /* of the begin within the lane */
+    _Atomic uint64_t extra;  /* marked: tick from which its time counts for the call below;
+                                ignored calls: how many */
+} sp_frame;
+
+/* Bits of a key above the region. */
+#define SP_KEY_FLAGS_SHIFT 32 /* SP_CALL_ flags */
+#define SP_KEY_FLAGS_MASK 31u
+#define SP_KEY_SLOW (UINT64_C(1) << 38)   /* nothing to say, but no short cut */
+#define SP_KEY_MARKED (UINT64_C(1) << 39) /* to be written as a marked record */
+#define SP_KEY_IGNORED_SHIFT 40           /* number of frames of ignored calls below */
+#define SP_KEY_IGNORED_MASK ((UINT64_C(1) << 22) - 1)
+#define SP_KEY_SPECIAL (UINT64_C(1) << 63)
+/* Frames that are no calls. */
+#define SP_KEY_BOTTOM (SP_KEY_SPECIAL | 1)
+#define SP_KEY_ENDED (SP_KEY_SPECIAL | 2)   /* its call ended while later ones were open */
+#define SP_KEY_IGNORED (SP_KEY_SPECIAL | 3) /* calls begun while paused and not ended yet */
+
+typedef struct sp_lane {
+    /* Every call touches these. Written by the owner, `states` by whoever pauses and resumes. */
+    alignas(128) atomic_bool is_inside; /* the owner is on a path; a dummy always is */
+    _Atomic(sp_frame *) top;
+    sp_frame *ceiling; /* a begin needs top below it; NULL: the slow path has a say */
+    _Atomic(const _Atomic uint8_t *) states;
+    uint64_t next_number;
+    _Atomic(uint64_t *) head; /* next free word of the ring */
+    uint64_t *limit;          /* a short record needs head below it */
+    uint64_t anchor_due;      /* tick at which the clock wants a new anchor */
+    sp_frame *outermost;      /* where a call of depth 0 goes; one below lies the bottom */
+
+    /* The owner alone. */
+    sp_recording *recording; /* NULL: an idle lane */
+    sp_thread *thread;       /* NULL: its thread has ended, it waits for another */
+    uint64_t attached_to;    /* generation of the configuration it was last set up for */
+    size_t stack_room;       /* frames allocated */
+    sp_frame *plain_ceiling; /* what ceiling is while nothing special is on the stack */
+    sp_frame *outer_marked;  /* outermost ended or marked frame on the stack, NULL: none */
+    uint32_t num_ignored;    /* frames of ignored calls on the stack */
+    uint64_t abandoned;      /* calls left open by an earlier configuration: their ends are due */
+    uint64_t *words;         /* the ring */
+    size_t num_words;
+
+    /* Under the drain lock; the owner moves the stack under it too. */
+    alignas(64) sp_mutex lock;
+    uint64_t generation; /* as attached_to, 0 once that configuration is gone */
+    uint32_t index;      /* lane number within the configuration */
+    uint32_t ring;       /* ring number: stays when the lane goes on to another thread */
+    uint64_t *published; /* words before it have been drained */
+    uint64_t num_calls;  /* of the ring, drained so far */
+    uint64_t lost;       /* calls that the sink had no room for, and no record says so yet */
+    sp_sink_ring *sink;
+    sp_sums sums;        /* of drained calls */
+    sp_resolver nesting; /* aggregate mode: child times of open calls, for exclusive times */
+    sp_pack pack;        /* working memory of a drain */
+} sp_lane;
+
+/* What a thread has. */
+struct sp_thread {
+    sp_lane idle;    /* where the thread's pointer points while the default has no lane here */
+    sp_lane **lanes; /* by slot of the recording; never NULL */
+    uint32_t num_lanes;
+    int64_t native_id, ident; /* ident: the language's own, -1 unknown */
+    char *name;               /* NULL: not given */
+    bool is_daemon;
+};
+
+/* The one thread-local: the calling thread's lane of the default recording, an idle lane, or (before
+ * first use) the dummy. One pointer, so that it fits the static TLS space of a process that loads
+ * this library late. */
+extern _Thread_local sp_lane *sp_lane_current __attribute__((tls_model("initial-exec")));
+
+extern sp_lane sp_lane_dummy; /* refuses everything */
+
+#endif

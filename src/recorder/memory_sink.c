@@ -1,0 +1,153 @@
+#include "recorder/memory_sink.h"
+
+#include "base/os/pages.h"
+#include "log/block.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+
+/* The first chunk of a ring is small, because most threads record little; later ones are large
+ * pages, because a fault for each small page costs more than packing into it. */
+enum { FIRST_CHUNK_BYTES = 512 * 1024, CHUNK_BYTES = 2 * 1024 * 1024 };
+
+typedef struct sp_sink_batch chunk; /* the oldest chunk stands for those after it */
+
+struct sp_sink_batch {
+    chunk *next;       /* newer */
+    size_t size, used; /* this header included */
+    alignas(16) unsigned char bytes[];
+};
+
+struct sp_sink_ring {
+    sp_memory_sink *sink;
+    chunk *oldest, *newest;
+};
+
+static sp_sink_ring *open_ring(sp_sink *sink)
+{
+    sp_sink_ring *ring = calloc(1, sizeof *ring);
+    if (ring != NULL)
+        ring->sink = (sp_memory_sink *)sink;
+    return ring;
+}
+
+static void free_chunks(sp_memory_sink *sink, chunk *oldest)
+{
+    while (oldest != NULL) {
+        chunk *next = oldest->next;
+        size_t size = oldest->size;
+        sp_os_pages_free(oldest, size);
+        atomic_fetch_sub_explicit(&sink->used, size, memory_order_relaxed);
+        oldest = next;
+    }
+}
+
+static void close_ring(sp_sink_ring *ring)
+{
+    if (ring == NULL)
+        return;
+    free_chunks(ring->sink, ring->oldest);
+    free(ring);
+}
+
+static chunk *add_chunk(sp_sink_ring *ring, size_t wanted, sp_sink_refusal *out_why)
+{
+    sp_memory_sink *sink = ring->sink;
+    size_t size = ring->newest == NULL ? FIRST_CHUNK_BYTES : CHUNK_BYTES;
+    if (size < wanted + sizeof(chunk))
+        size = wanted + sizeof(chunk);
+    size_t used = atomic_fetch_add_explicit(&sink->used, size, memory_order_relaxed) + size;
+    bool is_full = used > atomic_load_explicit(&sink->limit, memory_order_relaxed);
+    chunk *fresh = is_full ? NULL : sp_os_pages_alloc(size);
+    if (fresh == NULL) {
+        atomic_fetch_sub_explicit(&sink->used, size, memory_order_relaxed);
+        *out_why = is_full ? SP_SINK_FULL : SP_SINK_NO_MEMORY;
+        return NULL;
+    }
+    fresh->size = size;
+    fresh->used = sizeof *fresh;
+    if (ring->newest == NULL)
+        ring->oldest = fresh;
+    else
+        ring->newest->next = fresh;
+    ring->newest = fresh;
+    return fresh;
+}
+
+static void *reserve(sp_sink_ring *ring, size_t size, sp_sink_refusal *out_why)
+{
+    chunk *at = ring->newest;
+    if (at == NULL || at->size - at->used < size)
+        at = add_chunk(ring, size, out_why);
+    return at == NULL ? NULL : (unsigned char *)at + at->used;
+}
+
+static void commit(sp_sink_ring *ring, size_t bytes)
+{
+    ring->newest->used += bytes;
+}
+
+static const void *batch_next(const sp_sink_batch *batch, sp_sink_cursor *cursor, size_t *out_size)
+{
+    const chunk *at = cursor->part == NULL ? batch : cursor->part;
+    size_t offset = cursor->part == NULL ? sizeof(chunk) : cursor->offset;
+    while (at != NULL && offset >= at->used) {
+        at = at->next;
+        offset = sizeof(chunk);
+    }
+    sp_block_header header;
+    if (at == NULL || sp_block_read_header((const unsigned char *)at + offset, at->used - offset,
+                                           &header, NULL) != SP_OK)
+        return NULL;
+    *out_size = sp_block_bytes(&header);
+    *cursor = (sp_sink_cursor){.part = at, .offset = offset + *out_size};
+    return (const unsigned char *)at + offset;
+}
+
+static const void *next(const sp_sink_ring *ring, sp_sink_cursor *cursor, size_t *out_size)
+{
+    return batch_next(ring->oldest, cursor, out_size);
+}
+
+static sp_sink_batch *take(sp_sink_ring *ring)
+{
+    sp_sink_batch *batch = ring->oldest;
+    ring->oldest = ring->newest = NULL;
+    return batch;
+}
+
+static void give_back(sp_sink_ring *ring, sp_sink_batch *batch)
+{
+    chunk *newest = batch;
+    while (newest->next != NULL)
+        newest = newest->next;
+    newest->next = ring->oldest;
+    ring->oldest = batch;
+    if (ring->newest == NULL)
+        ring->newest = newest;
+}
+
+static void drop(sp_sink *sink, sp_sink_batch *batch)
+{
+    free_chunks((sp_memory_sink *)sink, batch);
+}
+
+static const sp_sink_table table = {
+    .name = "memory",
+    .open_ring = open_ring,
+    .close_ring = close_ring,
+    .reserve = reserve,
+    .commit = commit,
+    .next = next,
+    .take = take,
+    .batch_next = batch_next,
+    .give_back = give_back,
+    .drop = drop,
+};
+
+void sp_memory_sink_init(sp_memory_sink *sink, size_t limit)
+{
+    sink->sink.table = &table;
+    atomic_init(&sink->used, 0);
+    atomic_init(&sink->limit, limit);
+}

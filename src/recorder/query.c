@@ -1,0 +1,108 @@
+#include "recorder/query.h"
+
+#include "log/record.h"
+#include "recorder/drain.h"
+#include "recorder/stack.h"
+
+/* Under the drain lock. */
+static int64_t count_open(const sp_lane *lane, uint32_t region)
+{
+    int64_t count = 0;
+    const sp_frame *top = atomic_load_explicit(&lane->top, memory_order_acquire);
+    for (const sp_frame *frame = lane->outermost; frame <= top; frame++)
+        count += (uint32_t)sp_frame_key(frame) == region && sp_frame_is_call(frame);
+    return count;
+}
+
+static int64_t count_pending(const sp_lane *lane, uint32_t region)
+{
+    size_t words;
+    const uint64_t *at = sp_drain_pending(lane, &words), *end = at + words;
+    int64_t count = 0;
+    for (; at < end; at += sp_record_words(at[0])) {
+        sp_record_kind kind = sp_record_kind_of(at[0]);
+        bool is_call = kind == SP_RECORD_CALL || kind == SP_RECORD_CALL_MARKED;
+        count += is_call && sp_record_region(at[0]) == region;
+    }
+    return count;
+}
+
+static int64_t count_summed(const sp_sums *sums, uint32_t region)
+{
+    const sp_sum *sum = sp_sums_find(sums, region);
+    return sum == NULL ? 0 : (int64_t)(sum->count + sum->opened);
+}
+
+int64_t sp_recording_num_calls(sp_recording *recording, uint32_t region)
+{
+    sp_mutex_lock(&recording->lock);
+    int64_t count = count_summed(&recording->past, region);
+    for (size_t i = 0; i < recording->lanes.count; i++) {
+        sp_lane *lane = recording->lanes.items[i];
+        sp_mutex_lock(&lane->lock);
+        count += count_summed(&lane->sums, region) + count_pending(lane, region) +
+                 count_open(lane, region);
+        sp_mutex_unlock(&lane->lock);
+    }
+    sp_mutex_unlock(&recording->lock);
+    return count;
+}
+
+/* In aggregate mode a drain costs no memory, so the sums are brought up to date; otherwise what is
+ * still in the ring is added up aside. */
+static void add_lane(sp_recording *recording, sp_lane *lane, uint32_t region, sp_sum *out)
+{
+    sp_sums pending = {0};
+    if (recording->is_aggregate) {
+        sp_drain_other(lane);
+    } else {
+        size_t words;
+        const uint64_t *at = sp_drain_pending(lane, &words);
+        sp_sums_add_words(&pending, at, words, &recording->timeline, NULL);
+    }
+    const sp_sum *found[2] = {sp_sums_find(&lane->sums, region), sp_sums_find(&pending, region)};
+    for (int i = 0; i < 2; i++)
+        if (found[i] != NULL)
+            sp_sum_add(out, found[i]);
+    sp_sums_release(&pending);
+}
+
+void sp_recording_sum(sp_recording *recording, uint32_t region, sp_sum *out)
+{
+    *out = (sp_sum){0};
+    sp_mutex_lock(&recording->lock);
+    sp_recording_anchor(recording, false);
+    const sp_sum *past = sp_sums_find(&recording->past, region);
+    if (past != NULL)
+        sp_sum_add(out, past);
+    for (size_t i = 0; i < recording->lanes.count; i++) {
+        sp_lane *lane = recording->lanes.items[i];
+        sp_mutex_lock(&lane->lock);
+        add_lane(recording, lane, region, out);
+        sp_mutex_unlock(&lane->lock);
+    }
+    sp_mutex_unlock(&recording->lock);
+}
+
+bool sp_lane_open_calls(sp_lane *lane, sp_open_calls *out)
+{
+    sp_frame *top = atomic_load_explicit(&lane->top, memory_order_acquire);
+    for (sp_frame *frame = lane->outermost; frame <= top; frame++) {
+        uint64_t key = sp_frame_key(frame);
+        if (!sp_frame_is_call(frame))
+            continue;
+        if (!sp_vector_reserve(out, 1))
+            return false;
+        out->items[out->count++] = (sp_open_call){
+            .lane = lane->index,
+            .region = (uint32_t)key,
+            .depth = sp_frame_depth(lane, frame),
+            .flags = (uint32_t)(key >> SP_KEY_FLAGS_SHIFT) & SP_KEY_FLAGS_MASK,
+            .number = sp_frame_number(frame),
+            .parent = sp_stack_parent(lane, frame),
+            .start = sp_frame_start(frame),
+            .outer_from = sp_frame_outer_from(frame),
+        };
+    }
+    return true;
+}

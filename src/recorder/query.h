@@ -1,0 +1,28 @@
+/* query.h - looking at a recording while it runs: counts, sums, open calls.
+ *
+ * Any thread. What is asked about other threads is a snapshot; about the calling thread it is exact.
+ */
+#ifndef SP_RECORDER_QUERY_H
+#define SP_RECORDER_QUERY_H
+
+#include "recorder/recording.h"
+
+/* Calls entered, open ones included. */
+int64_t sp_recording_num_calls(sp_recording *recording, uint32_t region);
+
+/* Sums of the calls that ended. */
+void sp_recording_sum(sp_recording *recording, uint32_t region, sp_sum *out);
+
+/* A call that is open now. Ticks as in a record. */
+typedef struct sp_open_call {
+    uint32_t lane, region, depth, flags;
+    uint64_t number, parent, start, outer_from;
+} sp_open_call;
+
+typedef SP_VECTOR(sp_open_call) sp_open_calls;
+
+/* Appends the open calls of a lane, outermost first, under its drain lock. False: memory is
+ * short. */
+bool sp_lane_open_calls(sp_lane *lane, sp_open_calls *out);
+
+#endif

@@ -1,0 +1,234 @@
+#include "recorder/recording.h"
+
+#include "base/error.h"
+#include "clock/clock.h"
+#include "recorder/attach.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const sp_loss_names[SP_LOSS_COUNT] = {"memory_full", "out_of_memory", "signal_reentry",
+                                                  "thread_exit", "metadata"};
+
+/* All recordings of the process, and which slots they have. */
+static sp_mutex list_lock = SP_MUTEX_INIT;
+static sp_recording *first_recording;
+static _Atomic uint64_t newest_generation;
+static bool is_list_held; /* by the thread that forks */
+
+enum { FORK_WAIT_MS = 200 };
+
+void sp_recordings_lock(void)
+{
+    sp_mutex_lock(&list_lock);
+}
+
+void sp_recordings_unlock(void)
+{
+    sp_mutex_unlock(&list_lock);
+}
+
+uint64_t sp_recordings_generation(void)
+{
+    return atomic_load_explicit(&newest_generation, memory_order_relaxed);
+}
+
+static uint64_t next_generation(void)
+{
+    return atomic_fetch_add_explicit(&newest_generation, 1, memory_order_relaxed) + 1;
+}
+
+static bool slot_is_free(uint32_t slot)
+{
+    for (const sp_recording *other = first_recording; other != NULL; other = other->next)
+        if (other->slot == slot)
+            return false;
+    return true;
+}
+
+bool sp_recording_init(sp_recording *recording)
+{
+    memset((void *)recording, 0, sizeof *recording);
+    sp_mutex_reset(&recording->lock);
+    sp_mutex_reset(&recording->clock_lock);
+    if (!sp_region_table_init(&recording->regions) || sp_region_states_unknown() == NULL) {
+        sp_region_table_release(&recording->regions);
+        return false;
+    }
+    sp_memory_sink_init(&recording->sink, 0);
+    sp_recordings_lock();
+    while (!slot_is_free(recording->slot))
+        recording->slot++;
+    recording->next = first_recording;
+    first_recording = recording;
+    sp_recordings_unlock();
+    return true;
+}
+
+void sp_recording_show_states(const sp_recording *recording, sp_lane *lane)
+{
+    bool shows = atomic_load_explicit(&recording->is_active, memory_order_relaxed) &&
+                 !atomic_load_explicit(&recording->is_paused, memory_order_relaxed);
+    atomic_store_explicit(&lane->states,
+                          shows ? recording->regions.states : sp_region_states_unknown(),
+                          memory_order_release);
+}
+
+static void show_all(sp_recording *recording)
+{
+    for (size_t i = 0; i < recording->lanes.count; i++)
+        sp_recording_show_states(recording, recording->lanes.items[i]);
+}
+
+/* Takes everything out of a lane; its thread notices at the next call. Under the lock. */
+static void dismiss(sp_recording *recording, sp_lane *lane)
+{
+    sp_mutex_lock(&lane->lock);
+    lane->generation = 0;
+    atomic_store_explicit(&lane->states, sp_region_states_unknown(), memory_order_relaxed);
+    recording->sink.sink.table->close_ring(lane->sink);
+    lane->sink = NULL;
+    sp_sums_release(&lane->sums);
+    sp_resolver_release(&lane->nesting);
+    sp_mutex_unlock(&lane->lock);
+    if (lane->thread == NULL)
+        sp_lane_free(lane);
+}
+
+/* Under the lock. */
+static void forget_everything(sp_recording *recording)
+{
+    for (size_t i = 0; i < recording->lanes.count; i++)
+        dismiss(recording, recording->lanes.items[i]);
+    sp_vector_release(&recording->lanes);
+    for (size_t i = 0; i < recording->threads.count; i++)
+        free(recording->threads.items[i].name);
+    sp_vector_release(&recording->threads);
+    sp_sums_release(&recording->past);
+    sp_region_table_clear(&recording->regions);
+    sp_timeline_release(&recording->timeline);
+    for (int i = 0; i < SP_LOSS_COUNT; i++)
+        atomic_store_explicit(&recording->lost[i], 0, memory_order_relaxed);
+    atomic_store_explicit(&recording->unmatched_ends, 0, memory_order_relaxed);
+    atomic_store_explicit(&recording->crossing, 0, memory_order_relaxed);
+}
+
+void sp_recording_release(sp_recording *recording)
+{
+    sp_recordings_lock();
+    sp_recording **link = &first_recording;
+    while (*link != NULL && *link != recording)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = recording->next;
+    sp_mutex_lock(&recording->lock);
+    atomic_store(&recording->is_active, false);
+    atomic_store(&recording->generation, 0);
+    forget_everything(recording);
+    sp_mutex_unlock(&recording->lock);
+    sp_region_table_release(&recording->regions);
+    sp_recordings_unlock();
+}
+
+/* Two anchors at once give a first rate, good to some parts in ten thousand. */
+static void start_clock(sp_recording *recording)
+{
+    sp_recording_anchor(recording, true);
+    sp_recording_anchor(recording, true);
+}
+
+int sp_recording_start(sp_recording *recording, const sp_recording_settings *settings,
+                       sp_error *error)
+{
+    if (!sp_clock_prepare())
+        return sp_fail(error, SP_ERR_NO_CLOCK, "this system has no monotonic clock");
+    sp_mutex_lock(&recording->lock);
+    atomic_store(&recording->is_active, false);
+    atomic_store(&recording->generation, next_generation());
+    forget_everything(recording);
+    recording->is_aggregate = settings->is_aggregate;
+    recording->ring_words = settings->ring_words < SP_RING_MIN_WORDS ? SP_RING_WORDS
+                                                                      : settings->ring_words;
+    atomic_store(&recording->sink.limit, settings->max_memory);
+    start_clock(recording);
+    atomic_store(&recording->is_paused, false);
+    atomic_store(&recording->is_active, true);
+    bool has_clock = sp_timeline_num_anchors(&recording->timeline) > 0;
+    if (!has_clock)
+        atomic_store(&recording->is_active, false);
+    sp_mutex_unlock(&recording->lock);
+    return has_clock ? SP_OK : sp_fail_memory(error, "starting the recorder");
+}
+
+static void set_active(sp_recording *recording, bool is_active)
+{
+    sp_mutex_lock(&recording->lock);
+    atomic_store(&recording->is_active, is_active);
+    show_all(recording);
+    sp_mutex_unlock(&recording->lock);
+}
+
+void sp_recording_stop(sp_recording *recording)
+{
+    next_generation();
+    set_active(recording, false);
+}
+
+void sp_recording_continue(sp_recording *recording)
+{
+    set_active(recording, true);
+}
+
+static void set_paused(sp_recording *recording, bool is_paused)
+{
+    sp_mutex_lock(&recording->lock);
+    atomic_store(&recording->is_paused, is_paused);
+    show_all(recording);
+    sp_mutex_unlock(&recording->lock);
+}
+
+void sp_recording_pause(sp_recording *recording)
+{
+    set_paused(recording, true);
+}
+
+void sp_recording_resume(sp_recording *recording)
+{
+    set_paused(recording, false);
+}
+
+void sp_recordings_fork_prepare(void)
+{
+    is_list_held = sp_mutex_lock_within(&list_lock, FORK_WAIT_MS);
+}
+
+void sp_recordings_fork_parent(void)
+{
+    if (is_list_held)
+        sp_mutex_unlock(&list_lock);
+}
+
+/* What the parent's threads were changing at that moment may be half done, so nothing of it is
+ * touched: the child leaves the memory where it is and starts with empty tables. */
+static void start_over(sp_recording *recording)
+{
+    sp_recording *next = recording->next;
+    uint32_t slot = recording->slot;
+    memset((void *)recording, 0, sizeof *recording);
+    recording->next = next;
+    recording->slot = slot;
+    sp_mutex_reset(&recording->lock);
+    sp_mutex_reset(&recording->clock_lock);
+    sp_memory_sink_init(&recording->sink, 0);
+    sp_region_table_init(&recording->regions);
+}
+
+void sp_recordings_fork_child(void)
+{
+    sp_mutex_reset(&list_lock);
+    sp_thread_forget();
+    if (!is_list_held)
+        first_recording = NULL; /* it was being changed: what is on it can not be told */
+    for (sp_recording *recording = first_recording; recording != NULL; recording = recording->next)
+        start_over(recording);
+}

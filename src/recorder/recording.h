@@ -1,0 +1,114 @@
+/* recording.h - one recording: the lanes of its threads, its regions, its clock, its blocks. What a
+ * profiler consists of below the session, which adds settings, names and files.
+ *
+ * A recording outlives its configurations. sp_recording_start begins one, sp_recording_stop ends it
+ * and leaves everything to be read until the next start.
+ *
+ * Thread rules: begin, end and what else records (record.h of this folder) from any thread at any
+ * time. The functions here from any thread; start, stop and release of one recording not at the
+ * same time as each other.
+ */
+#ifndef SP_RECORDER_RECORDING_H
+#define SP_RECORDER_RECORDING_H
+
+#include "base/vector.h"
+#include "clock/timeline.h"
+#include "recorder/lane.h"
+#include "recorder/memory_sink.h"
+#include "registry/region_table.h"
+
+/* Why calls were lost. The order is that of sp_loss_names. */
+typedef enum sp_loss {
+    SP_LOSS_MEMORY_FULL,    /* the ceiling was reached: their totals are exact, the calls not kept */
+    SP_LOSS_OUT_OF_MEMORY,  /* the system had no memory */
+    SP_LOSS_SIGNAL_REENTRY, /* begins in a signal handler that interrupted the recorder itself */
+    SP_LOSS_THREAD_EXIT,    /* open when their thread ended */
+    SP_LOSS_METADATA,       /* calls kept without their metadata: no memory for it */
+    SP_LOSS_COUNT
+} sp_loss;
+
+extern const char *const sp_loss_names[SP_LOSS_COUNT];
+
+/* One thread that recorded; the position is the lane's index. */
+typedef struct sp_thread_info {
+    int64_t native_id, ident; /* ident -1 unknown */
+    int64_t start_ns, end_ns, cpu_ns; /* absolute, -1 unknown or alive */
+    bool is_daemon;
+    char *name; /* NULL unknown */
+} sp_thread_info;
+
+typedef struct sp_recording_settings {
+    bool is_aggregate; /* totals only */
+    size_t max_memory; /* bytes for blocks */
+    size_t ring_words; /* 0: the default */
+} sp_recording_settings;
+
+enum { SP_RING_WORDS = 256 * 1024 / 8, SP_RING_MIN_WORDS = 64 };
+
+struct sp_recording {
+    /* Read by the paths. */
+    atomic_bool is_active, is_paused;
+    uint32_t slot;               /* position in the tables of the threads */
+    _Atomic uint64_t generation; /* of the configuration; never the same twice in a process */
+    bool is_aggregate;
+    sp_region_table regions;
+    sp_timeline timeline;
+    _Atomic uint64_t ticks_per_second;
+    sp_mutex clock_lock; /* for adding anchors */
+    atomic_size_t lost[SP_LOSS_COUNT];
+    atomic_size_t unmatched_ends, crossing;
+
+    sp_memory_sink sink;
+    size_t ring_words;
+
+    sp_mutex lock; /* for what follows; taken before any drain lock */
+    SP_VECTOR(sp_lane *) lanes; /* of this configuration, those that wait for a thread included */
+    SP_VECTOR(sp_thread_info) threads;
+    sp_sums past;       /* of threads that ended, and calls they left open */
+    sp_recording *next; /* in the list of all */
+};
+
+/* Reserves what does not depend on a configuration and takes a slot. False: memory is short. */
+bool sp_recording_init(sp_recording *recording);
+/* No other thread may be inside; what others still hold of it they find out at their next call. */
+void sp_recording_release(sp_recording *recording);
+
+/* Starts afresh: no regions, no calls, a new generation. SP_ERR_NO_MEMORY, SP_ERR_NO_CLOCK. */
+int sp_recording_start(sp_recording *recording, const sp_recording_settings *settings,
+                       sp_error *error);
+/* From now on begins do nothing. */
+void sp_recording_stop(sp_recording *recording);
+/* After stop: records again in the same configuration. */
+void sp_recording_continue(sp_recording *recording);
+
+/* Calls open at a pause end normally, later ones are ignored, balanced call by call. */
+void sp_recording_pause(sp_recording *recording);
+void sp_recording_resume(sp_recording *recording);
+
+/* Grows with each start and stop of any recording. */
+uint64_t sp_recordings_generation(void);
+
+/* Lets a lane of the recording see its regions, or none while it is stopped or paused. Under the
+ * lock of the recording. */
+void sp_recording_show_states(const sp_recording *recording, sp_lane *lane);
+
+/* While this is held no recording goes away. Taken before the lock of a recording. */
+void sp_recordings_lock(void);
+void sp_recordings_unlock(void);
+
+/* Adds an anchor of the clock if the last one is old, or (`always`) anyway. */
+void sp_recording_anchor(sp_recording *recording, bool always);
+/* The same for a lane that found one due; it is told when the next one is. Owner only. */
+void sp_recording_anchor_lane(sp_lane *lane);
+
+static inline void sp_recording_lose(sp_recording *recording, sp_loss why, size_t count)
+{
+    atomic_fetch_add_explicit(&recording->lost[why], count, memory_order_relaxed);
+}
+
+/* Around fork, in the thread that forks. In the child every recording is as if never started. */
+void sp_recordings_fork_prepare(void);
+void sp_recordings_fork_parent(void);
+void sp_recordings_fork_child(void);
+
+#endif

@@ -1,0 +1,258 @@
+#include "recorder/stack.h"
+
+#include "clock/clock.h"
+#include "log/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The lowest frame is the bottom; the highest is kept for ignored calls. */
+enum { FIRST_ROOM = 64, BOTTOM = 1, SPARE = 1 };
+
+static void set_frame(sp_frame *frame, uint64_t key)
+{
+    atomic_store_explicit(&frame->start, 0, memory_order_relaxed);
+    atomic_store_explicit(&frame->number, SP_RECORD_NO_PARENT, memory_order_relaxed);
+    sp_frame_set_extra(frame, 0);
+    sp_frame_set_key(frame, key);
+}
+
+static sp_frame *stack_of(const sp_lane *lane)
+{
+    return lane->outermost - BOTTOM;
+}
+
+/* Topmost frame that a call may get. */
+static sp_frame *last_frame(const sp_lane *lane)
+{
+    return stack_of(lane) + lane->stack_room - SPARE - 1;
+}
+
+static void adopt(sp_lane *lane, sp_frame *stack, size_t room)
+{
+    lane->outermost = stack + BOTTOM;
+    lane->stack_room = room;
+    sp_frame *last = last_frame(lane);
+    /* The fast path stops where a depth no longer fits the short record. It reads the counter and
+     * nothing else, so without one it never runs. */
+    if (!sp_clock_uses_counter())
+        lane->plain_ceiling = NULL;
+    else
+        lane->plain_ceiling = last - lane->outermost <= SP_RECORD_MAX_DEPTH
+                                  ? last
+                                  : lane->outermost + SP_RECORD_MAX_DEPTH;
+}
+
+static void set_ceiling(sp_lane *lane)
+{
+    bool is_plain = lane->num_ignored == 0 && lane->outer_marked == NULL;
+    lane->ceiling = is_plain ? lane->plain_ceiling : NULL;
+}
+
+bool sp_stack_init(sp_lane *lane)
+{
+    if (lane->stack_room == 0) {
+        sp_frame *stack = malloc(FIRST_ROOM * sizeof *stack);
+        if (stack == NULL)
+            return false;
+        adopt(lane, stack, FIRST_ROOM);
+        set_frame(stack, SP_KEY_BOTTOM);
+    }
+    lane->num_ignored = 0;
+    lane->outer_marked = NULL;
+    atomic_store_explicit(&lane->top, stack_of(lane), memory_order_release);
+    set_ceiling(lane);
+    return true;
+}
+
+void sp_stack_release(sp_lane *lane)
+{
+    if (lane->stack_room > 0)
+        free(stack_of(lane));
+    lane->stack_room = 0;
+}
+
+size_t sp_stack_count_open(const sp_lane *lane)
+{
+    size_t open = 0;
+    const sp_frame *top = atomic_load_explicit(&lane->top, memory_order_relaxed);
+    for (const sp_frame *frame = lane->outermost; frame <= top; frame++)
+        open += sp_frame_is_call(frame);
+    return open;
+}
+
+bool sp_stack_make_room(sp_lane *lane, sp_frame **top)
+{
+    if (*top < last_frame(lane))
+        return true;
+    sp_frame *old = stack_of(lane);
+    size_t used = (size_t)(*top - old) + 1, room = lane->stack_room * 2;
+    sp_frame *stack = malloc(room * sizeof *stack);
+    if (stack == NULL)
+        return false;
+    memcpy((void *)stack, (const void *)old, used * sizeof *stack);
+    ptrdiff_t marked = lane->outer_marked == NULL ? 0 : lane->outer_marked - old;
+    *top = stack + used - 1;
+
+    sp_mutex_lock(&lane->lock); /* others may be looking at the open calls */
+    adopt(lane, stack, room);
+    atomic_store_explicit(&lane->top, *top, memory_order_release);
+    sp_mutex_unlock(&lane->lock);
+    if (lane->outer_marked != NULL)
+        lane->outer_marked = stack + marked;
+    set_ceiling(lane);
+    free(old);
+    return true;
+}
+
+sp_frame *sp_stack_call(const sp_lane *lane, sp_frame *frame)
+{
+    while (frame >= lane->outermost && !sp_frame_is_call(frame))
+        frame--;
+    return frame < lane->outermost ? NULL : frame;
+}
+
+sp_frame *sp_stack_find(const sp_lane *lane, sp_frame *top, uint32_t region)
+{
+    for (; top >= lane->outermost; top--)
+        if ((uint32_t)sp_frame_key(top) == region && sp_frame_is_call(top))
+            return top;
+    return NULL;
+}
+
+sp_frame *sp_stack_find_number(const sp_lane *lane, sp_frame *top, uint64_t number)
+{
+    for (; top >= lane->outermost; top--)
+        if (sp_frame_number(top) == number && sp_frame_is_call(top))
+            return top;
+    return NULL;
+}
+
+uint32_t sp_stack_level_below(const sp_lane *lane, sp_frame *frame)
+{
+    const sp_frame *below = sp_stack_call(lane, frame - 1);
+    return below == NULL ? 0 : sp_frame_depth(lane, below) + 1;
+}
+
+uint64_t sp_stack_parent(const sp_lane *lane, const sp_frame *frame)
+{
+    for (frame--; frame >= lane->outermost; frame--)
+        if (sp_frame_key(frame) != SP_KEY_IGNORED)
+            return sp_frame_number(frame);
+    return SP_RECORD_NO_PARENT;
+}
+
+bool sp_stack_is_covered(const sp_frame *top, const sp_frame *frame)
+{
+    while (top > frame && !sp_frame_is_call(top))
+        top--;
+    return top > frame;
+}
+
+sp_frame *sp_stack_push(sp_lane *lane, sp_frame *top, uint32_t region, uint32_t flags)
+{
+    sp_frame *frame = top + 1;
+    uint64_t key = region | (uint64_t)flags << SP_KEY_FLAGS_SHIFT;
+    if (flags != 0 || lane->outer_marked != NULL ||
+        frame - lane->outermost > SP_RECORD_MAX_DEPTH)
+        key |= SP_KEY_MARKED;
+    if (lane->num_ignored > 0 || lane->plain_ceiling == NULL)
+        key |= SP_KEY_SLOW | (uint64_t)lane->num_ignored << SP_KEY_IGNORED_SHIFT;
+    atomic_store_explicit(&frame->number, lane->next_number++, memory_order_relaxed);
+    sp_frame_set_key(frame, key);
+    return frame;
+}
+
+sp_frame *sp_stack_ignore(sp_lane *lane, sp_frame *top)
+{
+    if (sp_frame_key(top) != SP_KEY_IGNORED) {
+        set_frame(++top, SP_KEY_IGNORED);
+        lane->num_ignored++;
+        set_ceiling(lane);
+    }
+    sp_frame_set_extra(top, sp_frame_extra(top) + 1);
+    return top;
+}
+
+static void copy_frame(sp_frame *to, const sp_frame *from)
+{
+    atomic_store_explicit(&to->number, sp_frame_number(from), memory_order_relaxed);
+    sp_frame_set_extra(to, sp_frame_extra(from));
+    sp_frame_set_key(to, sp_frame_key(from));
+}
+
+/* Above the innermost open call only ignored calls that have not ended may stand: what begins next
+ * takes its depth and its parent from what is below it. */
+static sp_frame *settle(sp_lane *lane, sp_frame *top)
+{
+    sp_frame *kept = top;
+    while (kept >= lane->outermost && !sp_frame_is_call(kept))
+        kept--;
+    for (sp_frame *frame = kept + 1; frame <= top; frame++) {
+        if (sp_frame_key(frame) != SP_KEY_IGNORED)
+            continue;
+        if (sp_frame_extra(frame) == 0)
+            lane->num_ignored--;
+        else if (++kept != frame)
+            copy_frame(kept, frame);
+    }
+    if (lane->outer_marked != NULL && kept < lane->outer_marked)
+        lane->outer_marked = NULL;
+    set_ceiling(lane);
+    return kept;
+}
+
+sp_frame *sp_stack_unignore(sp_lane *lane, sp_frame *top)
+{
+    sp_frame *frame = top;
+    while (frame >= lane->outermost &&
+           (sp_frame_key(frame) != SP_KEY_IGNORED || sp_frame_extra(frame) == 0))
+        frame--;
+    if (frame < lane->outermost)
+        return top;
+    sp_frame_set_extra(frame, sp_frame_extra(frame) - 1);
+    return settle(lane, top);
+}
+
+static void mark(sp_frame *frame, uint32_t flags)
+{
+    uint64_t key = sp_frame_key(frame);
+    if (!(key & SP_KEY_MARKED))
+        sp_frame_set_extra(frame, sp_frame_start(frame));
+    sp_frame_set_key(frame, key | SP_KEY_MARKED | (uint64_t)flags << SP_KEY_FLAGS_SHIFT);
+}
+
+sp_frame *sp_stack_end(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t tick,
+                       uint64_t *out_covered_from)
+{
+    *out_covered_from = tick;
+    if (!sp_stack_is_covered(top, frame)) {
+        sp_frame_set_key(frame, SP_KEY_ENDED);
+        return settle(lane, top);
+    }
+    sp_frame *above = NULL; /* of the calls above, the nearest */
+    for (sp_frame *other = top; other > frame; other--) {
+        if (!sp_frame_is_call(other))
+            continue;
+        mark(other, SP_CALL_OUTLIVED);
+        above = other;
+    }
+    *out_covered_from = sp_frame_outer_from(above);
+    sp_frame_set_extra(above, tick);
+    sp_frame_set_key(frame, SP_KEY_ENDED);
+    if (lane->outer_marked == NULL || frame < lane->outer_marked)
+        lane->outer_marked = frame;
+    set_ceiling(lane);
+    return top;
+}
+
+void sp_stack_mark_all(sp_lane *lane, sp_frame *top)
+{
+    for (; top >= lane->outermost; top--) {
+        if (!sp_frame_is_call(top))
+            continue;
+        mark(top, 0);
+        lane->outer_marked = top;
+    }
+    set_ceiling(lane);
+}

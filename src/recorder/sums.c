@@ -1,0 +1,171 @@
+#include "recorder/sums.h"
+
+#include "log/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Spans of more ticks than this are converted end by end: a slew of the system's clock may have
+ * changed the rate meanwhile. */
+#define LONG_SPAN_TICKS (UINT64_C(1) << 28)
+
+static bool grow(sp_sums *sums, size_t page)
+{
+    size_t wanted = page + page / 2 + 4;
+    sp_sum **pages = realloc(sums->pages, wanted * sizeof(sp_sum *));
+    if (pages == NULL)
+        return false;
+    memset(pages + sums->num_pages, 0, (wanted - sums->num_pages) * sizeof(sp_sum *));
+    sums->pages = pages;
+    sums->num_pages = wanted;
+    return true;
+}
+
+sp_sum *sp_sums_cell(sp_sums *sums, uint32_t region)
+{
+    size_t page = region / SP_SUMS_PAGE;
+    if (page >= sums->num_pages && !grow(sums, page))
+        return NULL;
+    if (sums->pages[page] == NULL)
+        sums->pages[page] = calloc(SP_SUMS_PAGE, sizeof(sp_sum));
+    return sums->pages[page] == NULL ? NULL : &sums->pages[page][region % SP_SUMS_PAGE];
+}
+
+const sp_sum *sp_sums_find(const sp_sums *sums, uint32_t region)
+{
+    size_t page = region / SP_SUMS_PAGE;
+    if (page >= sums->num_pages || sums->pages[page] == NULL)
+        return NULL;
+    return &sums->pages[page][region % SP_SUMS_PAGE];
+}
+
+static inline void add_call(sp_sum *sum, int64_t ns)
+{
+    sum->minimum = sum->count == 0 || ns < sum->minimum ? ns : sum->minimum;
+    sum->maximum = sum->count == 0 || ns > sum->maximum ? ns : sum->maximum;
+    sum->total += ns;
+    sum->count++;
+}
+
+typedef struct conversion {
+    const sp_timeline *timeline;
+    sp_timeline_rate rate;
+} conversion;
+
+static inline int64_t duration(const conversion *to_ns, uint64_t start, uint64_t end)
+{
+    if (end <= start)
+        return 0;
+    if (start < to_ns->rate.since || end - start > LONG_SPAN_TICKS)
+        return sp_timeline_ns(to_ns->timeline, end) - sp_timeline_ns(to_ns->timeline, start);
+    return sp_timeline_scale(&to_ns->rate, end - start);
+}
+
+static bool add_marked(sp_sum *sum, const uint64_t *words, const conversion *to_ns,
+                       sp_resolver *nesting)
+{
+    uint32_t flags = (uint32_t)words[SP_MARKED_FLAGS];
+    bool is_appended = (flags & SP_CALL_APPENDED) != 0;
+    uint64_t start = words[SP_MARKED_START], end = words[SP_MARKED_END];
+    add_call(sum, is_appended ? (int64_t)(end - start) : duration(to_ns, start, end));
+    sum->resumptions += (flags & SP_CALL_RESUMPTION) != 0;
+    if (nesting == NULL)
+        return true;
+    /* Only differences of these times count, so they may be measured from the call's start. */
+    int64_t length = is_appended ? (int64_t)(end - start) : duration(to_ns, start, end);
+    sp_marked_call call = {
+        .flags = flags,
+        .depth = (uint32_t)words[SP_MARKED_DEPTH],
+        .below = (uint32_t)words[SP_MARKED_BELOW],
+        .number = words[SP_MARKED_NUMBER],
+        .parent = words[SP_MARKED_PARENT],
+        .end_ns = length,
+        .outer_from_ns = is_appended ? 0 : duration(to_ns, start, words[SP_MARKED_OUTER_FROM]),
+        .inner_from_ns = is_appended ? length : duration(to_ns, start, words[SP_MARKED_INNER_FROM]),
+    };
+    sp_resolved resolved;
+    if (!sp_resolver_marked(nesting, &call, &resolved))
+        return false;
+    sum->exclusive += resolved.exclusive_ns;
+    return true;
+}
+
+/* False when there was no memory to follow the nesting. */
+static inline bool add_record(sp_sum *sum, const uint64_t *words, const conversion *to_ns,
+                              sp_resolver *nesting)
+{
+    if (sp_record_kind_of(words[0]) == SP_RECORD_CALL_MARKED)
+        return add_marked(sum, words, to_ns, nesting);
+    int64_t ns = duration(to_ns, words[1], words[2]);
+    add_call(sum, ns);
+    if (nesting == NULL)
+        return true;
+    sp_resolved resolved;
+    if (!sp_resolver_call(nesting, sp_record_depth(words[0]), ns, &resolved))
+        return false;
+    sum->exclusive += resolved.exclusive_ns;
+    return true;
+}
+
+uint64_t sp_sums_add_words(sp_sums *sums, const uint64_t *words, size_t count,
+                           const sp_timeline *timeline, sp_resolver *nesting)
+{
+    const uint64_t *end = words + count;
+    conversion to_ns = {.timeline = timeline, .rate = sp_timeline_current_rate(timeline)};
+    uint64_t lost = 0;
+    uint32_t last_region = 0;
+    sp_sum *sum = NULL;
+    for (; words < end; words += sp_record_words(words[0])) {
+        sp_record_kind kind = sp_record_kind_of(words[0]);
+        if (kind != SP_RECORD_CALL && kind != SP_RECORD_CALL_MARKED)
+            continue;
+        uint32_t region = sp_record_region(words[0]);
+        if (sum == NULL || region != last_region) {
+            sum = sp_sums_cell(sums, region);
+            last_region = region;
+        }
+        if (sum == NULL || !add_record(sum, words, &to_ns, nesting))
+            lost++;
+    }
+    return lost;
+}
+
+void sp_sum_add(sp_sum *to, const sp_sum *from)
+{
+    if (from->count > 0) {
+        to->minimum = to->count == 0 || from->minimum < to->minimum ? from->minimum : to->minimum;
+        to->maximum = to->count == 0 || from->maximum > to->maximum ? from->maximum : to->maximum;
+    }
+    to->total += from->total;
+    to->count += from->count;
+    to->opened += from->opened;
+    to->resumptions += from->resumptions;
+    to->exclusive += from->exclusive;
+}
+
+uint64_t sp_sums_move(sp_sums *to, sp_sums *from)
+{
+    uint64_t lost = 0;
+    for (size_t page = 0; page < from->num_pages; page++) {
+        const sp_sum *cells = from->pages[page];
+        for (size_t i = 0; cells != NULL && i < SP_SUMS_PAGE; i++) {
+            if (cells[i].count == 0 && cells[i].opened == 0)
+                continue;
+            sp_sum *cell = sp_sums_cell(to, (uint32_t)(page * SP_SUMS_PAGE + i));
+            if (cell != NULL)
+                sp_sum_add(cell, &cells[i]);
+            else
+                lost += cells[i].count;
+        }
+    }
+    sp_sums_release(from);
+    return lost;
+}
+
+void sp_sums_release(sp_sums *sums)
+{
+    for (size_t page = 0; page < sums->num_pages; page++)
+        free(sums->pages[page]);
+    free(sums->pages);
+    *sums = (sp_sums){0};
+}
