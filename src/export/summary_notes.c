@@ -24,13 +24,13 @@ static const char *relative_path(const char *path)
 
 void sp_summary_write_title(const sp_summary *summary, sp_text *out)
 {
-    const char *path = sp_results_path(summary->results);
-    const sp_metadata_entry *label = sp_results_find_metadata(summary->results, "label");
-    const char *name = label != NULL && label->kind == SP_VALUE_TEXT ? label->text : "";
     if (summary->request.options.title != NULL) {
         sp_text_add_visible(out, summary->request.options.title);
         return;
     }
+    const char *path = sp_results_path(summary->results);
+    const sp_metadata_entry *label = sp_results_find_metadata(summary->results, "label");
+    const char *name = label != NULL && label->kind == SP_VALUE_TEXT ? label->text : "";
     sp_text_add_visible(out, name);
     if (path[0] != '\0') {
         sp_text_add(out, name[0] == '\0' ? "" : " - ");

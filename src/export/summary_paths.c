@@ -303,7 +303,7 @@ static bool link_nodes(const path_builder *b, path_links *links)
         free(order);
         return false;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 1; i < count; i++)
         order[i] = (sibling){b->nodes.items[i].first_start,
                              b->summary->results->regions.items[b->nodes.items[i].region].name,
                              (uint32_t)i};
