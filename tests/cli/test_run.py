@@ -228,6 +228,20 @@ threading.Thread(target=work).start()
     assert calls_in(tmp_path / "profiling_data.h5") == {"late": 1}
 
 
+def test_forked_child_that_falls_off_the_end_writes_nothing(command, python, tmp_path):
+    write(tmp_path, "s.py", "import os\nchild = os.fork()\n" + HELLO
+          + "if child:\n    os.waitpid(child, 0)\n")
+    result = command("run", "s.py")
+    assert result.code == 0 and result.err.count("greeting (3x)") == 1
+    assert calls_in(tmp_path / "profiling_data.h5") == {"greeting": 3}
+
+
+def test_what_the_script_finalized_is_not_overwritten(command, python, tmp_path):
+    write(tmp_path, "s.py", HELLO + "scope_profiler.finalize(verbose=False)\n")
+    assert command("run", "-q", "s.py").code == 0
+    assert calls_in(tmp_path / "profiling_data.h5") == {"greeting": 3}
+
+
 def test_output_that_cannot_be_written_keeps_the_status(command, python, tmp_path):
     (tmp_path / "folder").mkdir()
     write(tmp_path, "s.py", HELLO + "raise SystemExit(5)")

@@ -96,20 +96,38 @@ def _join_threads():
             thread.join()
 
 
-def _publish(manager, wants_summary):
-    if not manager.is_configured():
-        return
-    # A program's own output may be piped into another program; the summary must not be.
-    redirect = contextlib.nullcontext()
-    if sys.stdout is None or not sys.stdout.isatty():
-        redirect = contextlib.redirect_stdout(sys.stderr)
-    else:
-        sys.stdout.flush()
-    try:
-        with redirect:
-            manager.finalize(verbose=wants_summary)
-    except Exception as error:
-        _fail(error)
+class _Watch:
+    """Stands where a session would, to learn of what the script finalizes itself."""
+
+    def __init__(self, manager):
+        self._manager = manager
+        self._finalized = None
+        manager._session = self
+
+    def close_root(self):
+        """There is no root region: a script run by the command shows its own regions alone."""
+
+    def mark_finalized(self):
+        self._finalized = self._now()
+
+    def _now(self):
+        return self._manager._config, self._manager._profiler.finished_calls()
+
+    def publish(self, wants_summary):
+        """Finalizes, unless the script did and recorded nothing since."""
+        if not self._manager.is_configured() or self._now() == self._finalized:
+            return
+        # A program's own output may be piped into another program; the summary must not be.
+        redirect = contextlib.nullcontext()
+        if sys.stdout is None or not sys.stdout.isatty():
+            redirect = contextlib.redirect_stdout(sys.stderr)
+        else:
+            sys.stdout.flush()
+        try:
+            with redirect:
+                self._manager.finalize(verbose=wants_summary)
+        except Exception as error:
+            _fail(error)
 
 
 def _hide_own_frames():
@@ -124,7 +142,7 @@ def _hide_own_frames():
     sys.excepthook = hook
 
 
-def _run_recorded(manager, script, is_archive, wants_summary):
+def _run_recorded(script, is_archive, watch, wants_summary):
     try:
         try:
             if is_archive:
@@ -137,7 +155,7 @@ def _run_recorded(manager, script, is_archive, wants_summary):
         _hide_own_frames()
         raise
     finally:
-        _publish(manager, wants_summary)
+        watch.publish(wants_summary)
 
 
 def main(words):
@@ -159,5 +177,6 @@ def main(words):
         ProfileManager.setup(**settings)
     except Exception as error:
         return _fail(error)
-    _run_recorded(ProfileManager, script, _prepare(script, arguments), wants_summary)
+    watch = _Watch(ProfileManager._default)
+    _run_recorded(script, _prepare(script, arguments), watch, wants_summary)
     return 0
