@@ -17,8 +17,8 @@ typedef struct sp_block_header {
     uint32_t records;       /* records of every kind */
     uint32_t calls;         /* of them calls, marked ones included */
     uint32_t payload_bytes; /* the block is SP_BLOCK_HEADER_BYTES + payload_bytes long */
-    uint64_t first_tick;    /* earliest start of a call (appended ones aside); ~0 when none */
-    uint64_t last_tick;     /* latest end of a call (appended ones aside); 0 when none */
+    uint64_t first_tick;    /* end of the first call and of the last one (appended calls aside), */
+    uint64_t last_tick;     /* 0: no call */
 } sp_block_header;
 
 /* Reads and checks the header: magic, version, and that the whole block lies within `size` bytes

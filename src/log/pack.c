@@ -8,7 +8,7 @@ enum { WORST_BYTES_PER_WORD = 10, MARKED_BYTES = 1 + 9 * SP_NUMBER_BYTES };
 
 size_t sp_pack_bound(size_t words)
 {
-    return SP_BLOCK_HEADER_BYTES + words * WORST_BYTES_PER_WORD + MARKED_BYTES + SP_PACK_SLACK;
+    return SP_BLOCK_HEADER_BYTES + words * WORST_BYTES_PER_WORD + MARKED_BYTES + SP_LONGEST_CALL;
 }
 
 void sp_pack_begin(sp_pack *pack, void *buffer, size_t size, uint32_t ring, uint32_t lane,
@@ -19,72 +19,84 @@ void sp_pack_begin(sp_pack *pack, void *buffer, size_t size, uint32_t ring, uint
     pack->at = pack->block + SP_BLOCK_HEADER_BYTES;
     pack->limit = pack->block + (size < most ? size : most);
     pack->header = (sp_block_header){
-        .ring = ring, .lane = lane, .first_call = first_call, .first_tick = UINT64_MAX};
+        .ring = ring, .lane = lane, .first_call = first_call, .first_tick = 0};
     pack->lane = lane;
     sp_prediction_reset(&pack->prediction);
 }
 
-static inline unsigned width_code(uint64_t value)
+/* Puts region and change of depth. */
+static uint8_t *put_step(uint8_t *at, uint64_t step)
 {
-    return (value > 0xff) + (value > 0xffff) + (value > 0xffffff);
+    at = sp_put_number(at, (uint32_t)step);
+    return sp_put_number(at, sp_zigzag((int32_t)(step >> 32)));
 }
 
-static inline uint8_t *put_time(uint8_t *at, uint64_t value, unsigned code)
+/* A call whose times fit no word. */
+static __attribute__((noinline)) uint8_t *put_long(uint8_t *at, uint64_t step, uint64_t from_last,
+                                                   uint64_t duration)
 {
-    sp_store_u64(at, value);
-    return at + sp_pack_width[code];
+    *at++ = (uint8_t)(SP_FORM_OTHER | SP_RECORD_CALL << SP_FORM_BITS);
+    at = put_step(at, step);
+    at = sp_put_number(at, sp_zigzag((int64_t)from_last));
+    return sp_put_number(at, duration);
 }
 
-/* Puts region and depth where the two remembered steps miss; returns the step code. */
-static inline unsigned put_step(uint8_t **at, sp_prediction *prediction, uint32_t region,
-                                uint32_t depth)
+/* A call that is not short, or whose step is spelled out. */
+static __attribute__((noinline)) uint8_t *put_rare(uint8_t *at, uint64_t step, unsigned step_code,
+                                                   uint64_t gap, uint64_t duration,
+                                                   uint64_t is_around)
 {
-    uint64_t *steps = sp_prediction_steps(prediction);
-    uint64_t step = sp_pack_step(region, depth, prediction->depth);
-    if (steps[0] == step)
-        return SP_PACK_STEP_LAST;
-    unsigned code = SP_PACK_STEP_BEFORE;
-    if (steps[1] != step) {
-        code = SP_PACK_STEP_EXPLICIT;
-        *at = sp_put_number(*at, region);
-        *at = sp_put_number(*at, sp_zigzag((int64_t)depth - prediction->depth));
+    unsigned form = step_code, bytes = SP_SHORT_BYTES, shift = SP_SHORT_GAP_BITS;
+    if (gap >> SP_SHORT_GAP_BITS | duration >> SP_SHORT_DURATION_BITS) {
+        if (gap >> SP_MEDIUM_GAP_BITS | duration >> SP_MEDIUM_DURATION_BITS)
+            return put_long(at, step, is_around ? gap - duration : gap, duration);
+        form += SP_FORM_MEDIUM;
+        bytes = SP_MEDIUM_BYTES;
+        shift = SP_MEDIUM_GAP_BITS;
     }
-    steps[1] = steps[0];
+    sp_store_u64(at, form | is_around << SP_PACK_AROUND_BIT | gap << SP_PACK_GAP_BIT |
+                         duration << (shift + SP_PACK_GAP_BIT));
+    at += bytes;
+    return step_code == SP_STEP_EXPLICIT ? put_step(at, step) : at;
+}
+
+static inline uint8_t *pack_call(uint8_t *at, sp_prediction_now *now, sp_prediction *prediction,
+                                 const uint64_t *words)
+{
+    uint64_t call = words[0], start = words[1], end = words[2];
+    uint64_t *steps = sp_prediction_steps(prediction, now);
+    uint64_t step = sp_prediction_step(now, call), last = steps[0], before = steps[1];
+    uint64_t is_around = start < now->last_end;
+    uint64_t gap = (is_around ? end : start) - now->last_end, duration = end - start;
     steps[0] = step;
-    return code;
-}
-
-static inline void pack_call(sp_pack *pack, const uint64_t *words)
-{
-    sp_prediction *prediction = &pack->prediction;
-    uint32_t region = sp_record_region(words[0]), depth = sp_record_depth(words[0]);
-    uint64_t start = words[1], end = words[2];
-    uint8_t *control = pack->at, *at = control + 1;
-    unsigned step = put_step(&at, prediction, region, depth), meaning = 0;
-    uint64_t first = start - prediction->last_end, second = end - start;
-    unsigned inner = (depth + 1) % SP_PREDICTION_LEVELS;
-    if (prediction->has_first >> inner & 1 && start <= prediction->first_start[inner] &&
-        end >= prediction->last_end) {
-        meaning = SP_PACK_FROM_FIRST;
-        first = end - prediction->last_end;
-        second = prediction->first_start[inner] - start;
+    steps[1] = last == step ? before : last;
+    now->last_end = end;
+    now->last = call;
+    uint64_t step_code = last != step;
+    uint64_t is_rare = (step_code & (uint64_t)(before != step)) | gap >> SP_SHORT_GAP_BITS |
+                       duration >> SP_SHORT_DURATION_BITS;
+    if (__builtin_expect(is_rare != 0, 0)) {
+        unsigned code = last == step     ? SP_STEP_LAST
+                        : before == step ? SP_STEP_BEFORE
+                                         : SP_STEP_EXPLICIT;
+        return put_rare(at, step, code, gap, duration, is_around);
     }
-    unsigned first_code = width_code(first), second_code = width_code(second);
-    at = put_time(at, first, first_code);
-    pack->at = put_time(at, second, second_code);
-    *control = (uint8_t)(step << SP_PACK_STEP_SHIFT | meaning | second_code << 2 | first_code);
-    sp_prediction_note(prediction, region, depth, start, end);
+    sp_store_u64(at, step_code | is_around << SP_PACK_AROUND_BIT | gap << SP_PACK_GAP_BIT |
+                         duration << (SP_SHORT_GAP_BITS + SP_PACK_GAP_BIT));
+    return at + SP_SHORT_BYTES;
 }
 
-static void note_times(sp_block_header *header, uint64_t start, uint64_t end)
+/* `end`: of a call, in ticks. */
+static void note_end(sp_block_header *header, uint64_t end)
 {
-    header->first_tick = start < header->first_tick ? start : header->first_tick;
-    header->last_tick = end > header->last_tick ? end : header->last_tick;
+    if (header->first_tick == 0)
+        header->first_tick = end;
+    header->last_tick = end;
 }
 
 static uint8_t *put_time_of_other(sp_pack *pack, uint8_t *at, uint64_t start, uint64_t end)
 {
-    at = sp_put_number(at, sp_zigzag((int64_t)(start - pack->prediction.last_end)));
+    at = sp_put_number(at, sp_zigzag((int64_t)(start - pack->prediction.now.last_end)));
     return sp_put_number(at, end - start);
 }
 
@@ -102,8 +114,8 @@ static uint8_t *put_marked(sp_pack *pack, uint8_t *at, const uint64_t *words)
         return at;
     at = sp_put_number(at, words[SP_MARKED_OUTER_FROM] - start);
     at = sp_put_number(at, end - words[SP_MARKED_INNER_FROM]);
-    note_times(&pack->header, start, end);
-    pack->prediction.last_end = end;
+    note_end(&pack->header, end);
+    pack->prediction.now.last_end = end;
     return at;
 }
 
@@ -121,7 +133,7 @@ static bool pack_other(sp_pack *pack, const uint64_t *words)
 {
     sp_record_kind kind = sp_record_kind_of(words[0]);
     uint8_t *at = pack->at;
-    *at++ = (uint8_t)(SP_PACK_STEP_OTHER << SP_PACK_STEP_SHIFT | kind);
+    *at++ = (uint8_t)(SP_FORM_OTHER | kind << SP_FORM_BITS);
     switch (kind) {
     case SP_RECORD_CALL_MARKED:
         at = put_marked(pack, at, words);
@@ -133,7 +145,7 @@ static bool pack_other(sp_pack *pack, const uint64_t *words)
         break;
     case SP_RECORD_DRAIN:
         at = put_time_of_other(pack, at, words[1], words[2]);
-        pack->prediction.last_end = words[2];
+        pack->prediction.now.last_end = words[2];
         break;
     case SP_RECORD_SIDE:
         at = put_side(at, words);
@@ -155,26 +167,43 @@ static bool other_fits(const sp_pack *pack, uint64_t first)
     return (size_t)(pack->limit - pack->at) >= MARKED_BYTES + payload;
 }
 
+/* Packs regular calls up to the first other record, the end of the span or of the room. */
+static const uint64_t *pack_calls(sp_pack *pack, const uint64_t *words, const uint64_t *end)
+{
+    sp_prediction_now now = pack->prediction.now;
+    uint8_t *at = pack->at, *limit = pack->limit - SP_LONGEST_CALL;
+    const uint64_t *from = words;
+    while (end - words >= SP_RECORD_CALL_WORDS && at <= limit &&
+           sp_record_kind_of(words[0]) == SP_RECORD_CALL) {
+        at = pack_call(at, &now, &pack->prediction, words);
+        words += SP_RECORD_CALL_WORDS;
+    }
+    if (words > from) {
+        note_end(&pack->header, from[2]);
+        note_end(&pack->header, now.last_end);
+    }
+    pack->at = at;
+    pack->prediction.now = now;
+    uint32_t calls = (uint32_t)((words - from) / SP_RECORD_CALL_WORDS);
+    pack->header.calls += calls;
+    pack->header.records += calls;
+    return words;
+}
+
 bool sp_pack_words(sp_pack *pack, const uint64_t *words, size_t count)
 {
     const uint64_t *end = words + count;
-    while (words < end) {
+    for (;;) {
+        words = pack_calls(pack, words, end);
+        if (words == end)
+            return true;
         size_t length = sp_record_words(words[0]);
-        if (length > (size_t)(end - words))
+        if (length > (size_t)(end - words) || sp_record_kind_of(words[0]) == SP_RECORD_CALL ||
+            !other_fits(pack, words[0]) || !pack_other(pack, words))
             return false;
-        if (sp_record_kind_of(words[0]) == SP_RECORD_CALL) {
-            if (pack->limit - pack->at < SP_PACK_CALL_BYTES + SP_PACK_SLACK)
-                return false;
-            pack_call(pack, words);
-            note_times(&pack->header, words[1], words[2]);
-            pack->header.calls++;
-        } else if (!other_fits(pack, words[0]) || !pack_other(pack, words)) {
-            return false;
-        }
         pack->header.records++;
         words += length;
     }
-    return true;
 }
 
 size_t sp_pack_end(sp_pack *pack)

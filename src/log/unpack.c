@@ -5,7 +5,7 @@
 
 /* A regular call is read without a check of each byte while so many are left; the last bytes of a
  * block are read from a copy with zeros behind it. */
-enum { UNCHECKED_BYTES = SP_PACK_CALL_BYTES + SP_PACK_SLACK };
+enum { UNCHECKED_BYTES = SP_LONGEST_CALL };
 
 int sp_unpack_begin(sp_unpack *unpack, const void *bytes, size_t size, bool check_sum,
                     sp_error *error)
@@ -38,57 +38,147 @@ static void enter_tail(sp_unpack *unpack)
     unpack->in_tail = true;
 }
 
-static inline uint64_t get_time(const uint8_t **at, unsigned code)
+static uint64_t low_bits(uint64_t value, unsigned bits)
 {
-    static const uint64_t mask[4] = {0xff, 0xffff, 0xffffff, UINT64_MAX};
-    uint64_t value = sp_load_u64(*at) & mask[code];
-    *at += sp_pack_width[code];
-    return value;
+    return value & ((UINT64_C(1) << bits) - 1);
 }
 
-/* The step that an explicit code spells out; false when it makes no sense. */
-static bool get_explicit(sp_unpack *unpack, uint64_t *steps)
+/* Reads a spelled-out step; false when it makes no sense. */
+static bool get_step(const uint8_t **at, const uint8_t *end, uint64_t *out)
 {
     uint64_t region, change;
-    if (!sp_get_number(&unpack->at, unpack->end, &region) || region > UINT32_MAX ||
-        !sp_get_number(&unpack->at, unpack->end, &change) || change > UINT32_MAX)
+    if (!sp_get_number(at, end, &region) || region > UINT32_MAX ||
+        !sp_get_number(at, end, &change) || change > UINT32_MAX)
         return false;
-    steps[1] = steps[0];
-    steps[0] = region | (uint64_t)(uint32_t)sp_unzigzag(change) << 32;
+    *out = region | (uint64_t)(uint32_t)sp_unzigzag(change) << 32;
     return true;
 }
 
-static inline bool get_call(sp_unpack *unpack, unsigned control, sp_event *event)
+/* A call as it is packed. */
+typedef struct packed_call {
+    uint64_t step, gap, duration, is_around;
+    unsigned step_code;
+} packed_call;
+
+/* Any call but a short one with a foreseen step. Returns where the next record begins, NULL when it
+ * makes no sense. */
+static __attribute__((noinline)) const uint8_t *get_rare(const uint8_t *at, const uint8_t *end,
+                                                         packed_call *out)
 {
-    sp_prediction *prediction = &unpack->prediction;
-    uint64_t *steps = sp_prediction_steps(prediction);
-    unsigned code = control >> SP_PACK_STEP_SHIFT;
-    if (code == SP_PACK_STEP_BEFORE) {
-        uint64_t before = steps[1];
-        steps[1] = steps[0];
-        steps[0] = before;
-    } else if (code != SP_PACK_STEP_LAST &&
-               (code != SP_PACK_STEP_EXPLICIT || !get_explicit(unpack, steps))) {
-        return false;
+    uint64_t word = sp_load_u64(at), from_last;
+    unsigned form = (unsigned)low_bits(word, SP_FORM_BITS), gap_bits = SP_SHORT_GAP_BITS;
+    if (form == SP_FORM_OTHER) {
+        at++;
+        if (!get_step(&at, end, &out->step) || !sp_get_number(&at, end, &from_last) ||
+            !sp_get_number(&at, end, &out->duration))
+            return NULL;
+        out->step_code = SP_STEP_EXPLICIT;
+        out->is_around = 0;
+        out->gap = (uint64_t)sp_unzigzag(from_last);
+        return at;
     }
-    uint32_t region = (uint32_t)steps[0];
-    uint32_t depth = prediction->depth + (uint32_t)(steps[0] >> 32);
-    const uint8_t *at = unpack->at;
-    uint64_t first = get_time(&at, control & 3), second = get_time(&at, control >> 2 & 3);
+    out->step_code = form % SP_FORM_MEDIUM;
+    out->is_around = word >> SP_PACK_AROUND_BIT & 1;
+    if (form < SP_FORM_MEDIUM) {
+        word = low_bits(word, 8 * SP_SHORT_BYTES);
+        at += SP_SHORT_BYTES;
+    } else {
+        gap_bits = SP_MEDIUM_GAP_BITS;
+        at += SP_MEDIUM_BYTES;
+    }
+    out->gap = low_bits(word >> SP_PACK_GAP_BIT, gap_bits);
+    out->duration = word >> (SP_PACK_GAP_BIT + gap_bits);
+    bool is_explicit = out->step_code == SP_STEP_EXPLICIT;
+    if (form >= 2 * SP_FORM_MEDIUM || at > end || (is_explicit && !get_step(&at, end, &out->step)))
+        return NULL;
+    return at;
+}
+
+/* Reads a regular call, of which SP_LONGEST_CALL bytes can be read; returns where the next record
+ * begins, NULL when it makes no sense. The call is then in `now`. */
+static inline const uint8_t *get_call(const uint8_t *at, const uint8_t *end,
+                                      sp_prediction_now *now, sp_prediction *prediction,
+                                      uint64_t *ticks)
+{
+    uint64_t word = sp_load_u64(at);
+    uint64_t *steps = sp_prediction_steps(prediction, now);
+    uint64_t step = steps[word & 1], other = steps[~word & 1];
+    uint64_t is_around = word >> SP_PACK_AROUND_BIT & 1;
+    uint64_t gap = low_bits(word >> SP_PACK_GAP_BIT, SP_SHORT_GAP_BITS);
+    uint64_t duration =
+        low_bits(word >> (SP_PACK_GAP_BIT + SP_SHORT_GAP_BITS), SP_SHORT_DURATION_BITS);
+    at += SP_SHORT_BYTES;
+    if (__builtin_expect(low_bits(word, SP_FORM_BITS) > SP_STEP_BEFORE, 0)) {
+        packed_call rare;
+        at = get_rare(at - SP_SHORT_BYTES, end, &rare);
+        if (at == NULL)
+            return NULL;
+        step = rare.step_code == SP_STEP_EXPLICIT ? rare.step : steps[rare.step_code];
+        other = steps[rare.step_code == SP_STEP_LAST];
+        is_around = rare.is_around;
+        gap = rare.gap;
+        duration = rare.duration;
+    }
+    steps[0] = step;
+    steps[1] = other;
+    uint64_t moment = now->last_end + gap;
+    ticks[0] = moment - (duration & -is_around);
+    ticks[1] = ticks[0] + duration;
+    now->last = sp_prediction_apply(now, step);
+    now->last_end = ticks[1];
+    return sp_record_kind_of(now->last) == SP_RECORD_CALL && at <= end ? at : NULL;
+}
+
+/* Whether the record there is a regular call. */
+static inline bool is_call(const uint8_t *at)
+{
+    unsigned first = *at;
+    return (first & SP_FORM_OTHER) != SP_FORM_OTHER || first >> SP_FORM_BITS == SP_RECORD_CALL;
+}
+
+void sp_unpack_calls(sp_unpack *unpack, sp_call_batch *out)
+{
+    size_t most = unpack->calls_left < unpack->left ? unpack->calls_left : unpack->left;
+    most = most < SP_CALL_BATCH ? most : SP_CALL_BATCH;
+    const uint8_t *at = unpack->at, *end = unpack->end;
+    sp_prediction_now now = unpack->prediction.now;
+    size_t count = 0;
+    while (count < most && end - at >= UNCHECKED_BYTES && is_call(at)) {
+        at = get_call(at, end, &now, &unpack->prediction, &out->ticks[2 * count]);
+        if (at == NULL) {
+            unpack->damaged = true;
+            break;
+        }
+        out->regions[count] = sp_record_region(now.last);
+        out->depths[count] = sp_record_depth(now.last);
+        count++;
+    }
+    unpack->prediction.now = now;
     unpack->at = at;
-    uint64_t start = prediction->last_end + first, end = start + second;
-    if (control & SP_PACK_FROM_FIRST) {
-        end = start;
-        start = prediction->first_start[(depth + 1) % SP_PREDICTION_LEVELS] - second;
-    }
-    sp_prediction_note(prediction, region, depth, start, end);
+    unpack->left -= (uint32_t)count;
+    unpack->calls_left -= (uint32_t)count;
+    out->lane = unpack->lane;
+    out->count = unpack->damaged ? 0 : count;
+}
+
+static bool get_one_call(sp_unpack *unpack, sp_event *event)
+{
+    uint64_t ticks[2];
+    sp_prediction *prediction = &unpack->prediction;
+    if (unpack->calls_left == 0)
+        return false;
+    unpack->calls_left--;
+    const uint8_t *at = get_call(unpack->at, unpack->end, &prediction->now, prediction, ticks);
+    if (at == NULL)
+        return false;
+    unpack->at = at;
     event->kind = SP_RECORD_CALL;
     event->lane = unpack->lane;
-    event->region = region;
-    event->depth = depth;
-    event->start = start;
-    event->end = end;
-    return depth <= SP_RECORD_MAX_DEPTH && at <= unpack->end;
+    event->region = sp_record_region(prediction->now.last);
+    event->depth = sp_record_depth(prediction->now.last);
+    event->start = ticks[0];
+    event->end = ticks[1];
+    return true;
 }
 
 static bool get_times_of_other(sp_unpack *unpack, sp_event *event)
@@ -97,7 +187,7 @@ static bool get_times_of_other(sp_unpack *unpack, sp_event *event)
     if (!sp_get_number(&unpack->at, unpack->end, &from) ||
         !sp_get_number(&unpack->at, unpack->end, &length))
         return false;
-    event->start = unpack->prediction.last_end + (uint64_t)sp_unzigzag(from);
+    event->start = unpack->prediction.now.last_end + (uint64_t)sp_unzigzag(from);
     event->end = event->start + length;
     return true;
 }
@@ -128,7 +218,7 @@ static bool get_marked(sp_unpack *unpack, sp_event *event)
     event->outer_from = event->start + outer;
     event->inner_from = event->end - inner;
     if (!is_appended)
-        unpack->prediction.last_end = event->end;
+        unpack->prediction.now.last_end = event->end;
     return is_appended || event->below <= event->depth;
 }
 
@@ -145,9 +235,9 @@ static bool get_side(sp_unpack *unpack, sp_event *event)
 }
 
 /* Any record but a regular call. */
-static bool get_other(sp_unpack *unpack, unsigned control, sp_event *event)
+static bool get_other(sp_unpack *unpack, sp_event *event)
 {
-    event->kind = (sp_record_kind)(control & 0x1f);
+    event->kind = (sp_record_kind)(*unpack->at++ >> SP_FORM_BITS);
     bool is_good = false;
     switch (event->kind) {
     case SP_RECORD_CALL_MARKED:
@@ -158,7 +248,7 @@ static bool get_other(sp_unpack *unpack, unsigned control, sp_event *event)
         break;
     case SP_RECORD_DRAIN:
         is_good = get_times_of_other(unpack, event);
-        unpack->prediction.last_end = event->end;
+        unpack->prediction.now.last_end = event->end;
         break;
     case SP_RECORD_SIDE:
         is_good = get_side(unpack, event);
@@ -186,17 +276,11 @@ bool sp_unpack_next(sp_unpack *unpack, sp_event *event)
     if (unpack->end - unpack->at < UNCHECKED_BYTES && !unpack->in_tail)
         enter_tail(unpack);
     unpack->left--;
-    unsigned control = *unpack->at++;
     bool is_good;
-    if (control >> SP_PACK_STEP_SHIFT == SP_PACK_STEP_OTHER) {
-        is_good = get_other(unpack, control, event);
-    } else {
-        is_good = unpack->calls_left > 0 && get_call(unpack, control, event);
-        unpack->calls_left--;
-    }
-    if (!is_good || unpack->at > unpack->end) {
-        unpack->damaged = true;
-        return false;
-    }
-    return true;
+    if (is_call(unpack->at))
+        is_good = get_one_call(unpack, event);
+    else
+        is_good = get_other(unpack, event);
+    unpack->damaged = !is_good || unpack->at > unpack->end;
+    return !unpack->damaged;
 }

@@ -51,7 +51,21 @@ typedef struct sp_unpack {
 int sp_unpack_begin(sp_unpack *unpack, const void *bytes, size_t size, bool check_sum,
                     sp_error *error);
 
-/* False at the end or when the block is damaged. */
+/* Regular calls of one lane, which most of a log is. */
+enum { SP_CALL_BATCH = 64 };
+
+typedef struct sp_call_batch {
+    size_t count;
+    uint32_t lane;
+    uint32_t regions[SP_CALL_BATCH], depths[SP_CALL_BATCH];
+    uint64_t ticks[2 * SP_CALL_BATCH]; /* start and end of each */
+} sp_call_batch;
+
+/* Takes the regular calls that follow, as many as there is room for; none when the next record is
+ * another, or near the end of the block: then sp_unpack_next goes on. */
+void sp_unpack_calls(sp_unpack *unpack, sp_call_batch *out);
+
+/* The next record of any kind. False at the end or when the block is damaged. */
 bool sp_unpack_next(sp_unpack *unpack, sp_event *event);
 
 #endif

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 128, TICKS_PER_CALL = 4 };
+enum { TICKS_PER_MARKED = 4 };
 
-/* Records wait here until their ticks are converted in one go. */
 typedef struct walk {
     const sp_assembly *assembly;
     const sp_walk_visitor *visitor;
@@ -16,11 +15,9 @@ typedef struct walk {
     sp_resolver *states; /* by lane */
     bool has_call;       /* `last` is a call of this block */
     sp_walk_call last;   /* the call that a side record belongs to */
-    size_t count, num_ticks;
-    sp_event events[BATCH];
-    uint64_t ticks[BATCH * TICKS_PER_CALL];
-    int64_t ns[BATCH * TICKS_PER_CALL];
-    sp_walk_call calls[BATCH];
+    sp_call_batch batch;
+    int64_t ns[2 * SP_CALL_BATCH];
+    sp_walk_call calls[SP_CALL_BATCH];
     sp_unpack unpack;
 } walk;
 
@@ -32,101 +29,95 @@ static int64_t stretch(int64_t start, int64_t end)
     return length > INT64_MAX ? INT64_MAX : (int64_t)length;
 }
 
-static bool resolve(walk *w, const sp_event *event, const int64_t *ns, sp_walk_call *call)
+static int check_lane(const walk *w, uint32_t lane)
 {
-    sp_resolver *state = &w->states[event->lane];
-    sp_resolved resolved;
-    call->lane = event->lane;
-    call->region = event->region;
-    call->start = ns[0];
-    call->is_clamped = ns[1] < ns[0];
-    call->duration = stretch(ns[0], ns[1]);
-    if (event->kind == SP_RECORD_CALL) {
-        call->flags = 0;
-        if (!sp_resolver_call(state, event->depth, call->duration, &resolved))
-            return false;
-    } else {
-        sp_marked_call marked = {
-            .flags = event->flags, .depth = event->depth, .below = event->below,
-            .number = event->number, .parent = event->parent, .start_ns = ns[0], .end_ns = ns[1],
-            .outer_from_ns = ns[2], .inner_from_ns = ns[3]};
-        call->flags = event->flags;
-        if (!sp_resolver_marked(state, &marked, &resolved))
-            return false;
-    }
-    call->number = resolved.number;
-    call->parent = resolved.parent;
-    call->exclusive = resolved.exclusive_ns;
-    return true;
-}
-
-static bool is_appended(const sp_event *event)
-{
-    return event->kind == SP_RECORD_CALL_MARKED && event->flags & SP_CALL_APPENDED;
-}
-
-static int no_state(const sp_event *event, sp_error *error)
-{
-    uint64_t deepest = event->depth;
-    if (event->kind == SP_RECORD_CALL_MARKED && event->below > deepest)
-        deepest = event->below;
-    if (deepest > SP_RESOLVER_MAX_DEPTH)
-        return sp_fail(error, SP_ERR_DAMAGED, "log block: a call at depth %llu",
-                       (unsigned long long)deepest);
-    return sp_fail_memory(error, "following the nesting of calls");
-}
-
-/* Hands the waiting calls on. */
-static int flush(walk *w)
-{
-    if (w->count == 0)
+    if (lane < w->assembly->num_lanes)
         return SP_OK;
-    const sp_tick_map *map = &w->assembly->ticks;
-    map->to_ns(map->context, w->ticks, w->ns, w->num_ticks);
-    const int64_t *ns = w->ns;
-    for (size_t i = 0; i < w->count; i++) {
-        const sp_event *event = &w->events[i];
-        int64_t given[TICKS_PER_CALL] = {0};
-        const int64_t *times = ns;
-        if (is_appended(event)) {
-            given[0] = (int64_t)event->start;
-            given[1] = (int64_t)event->end;
-            times = given;
-        } else {
-            ns += event->kind == SP_RECORD_CALL ? 2 : TICKS_PER_CALL;
-        }
-        if (!resolve(w, event, times, &w->calls[i]))
-            return no_state(event, w->error);
-    }
-    size_t count = w->count;
+    return sp_fail(w->error, SP_ERR_DAMAGED, "log block of ring %u: lane %u, the run has %zu",
+                   w->unpack.header.ring, lane, w->assembly->num_lanes);
+}
+
+static int cannot_follow(const walk *w, uint64_t depth)
+{
+    if (depth > SP_RESOLVER_MAX_DEPTH)
+        return sp_fail(w->error, SP_ERR_DAMAGED, "log block: a call at depth %llu",
+                       (unsigned long long)depth);
+    return sp_fail_memory(w->error, "following the nesting of calls");
+}
+
+static int hand_on(walk *w, size_t count)
+{
     w->last = w->calls[count - 1];
     w->has_call = true;
-    w->count = w->num_ticks = 0;
     return w->visitor->calls(w->visitor->context, w->calls, count, w->error);
 }
 
-/* The event at events[count] is a call: it waits for the next flush. */
-static int take_call(walk *w)
+/* The regular calls of the batch. */
+static int take_batch(walk *w)
 {
-    const sp_event *event = &w->events[w->count++];
-    if (!is_appended(event)) {
-        w->ticks[w->num_ticks++] = event->start;
-        w->ticks[w->num_ticks++] = event->end;
-        if (event->kind == SP_RECORD_CALL_MARKED) {
-            w->ticks[w->num_ticks++] = event->outer_from;
-            w->ticks[w->num_ticks++] = event->inner_from;
-        }
+    const sp_call_batch *batch = &w->batch;
+    const sp_tick_map *map = &w->assembly->ticks;
+    int status = check_lane(w, batch->lane);
+    if (status != SP_OK)
+        return status;
+    map->to_ns(map->context, batch->ticks, w->ns, 2 * batch->count);
+    sp_resolver *state = &w->states[batch->lane];
+    for (size_t i = 0; i < batch->count; i++) {
+        sp_walk_call *call = &w->calls[i];
+        int64_t start = w->ns[2 * i], end = w->ns[2 * i + 1];
+        sp_resolved resolved;
+        call->lane = batch->lane;
+        call->region = batch->regions[i];
+        call->flags = 0;
+        call->is_clamped = end < start;
+        call->start = start;
+        call->duration = stretch(start, end);
+        if (!sp_resolver_call(state, batch->depths[i], call->duration, &resolved))
+            return cannot_follow(w, batch->depths[i]);
+        call->number = resolved.number;
+        call->parent = resolved.parent;
+        call->exclusive = resolved.exclusive_ns;
     }
-    return w->count == BATCH ? flush(w) : SP_OK;
+    return hand_on(w, batch->count);
+}
+
+static int take_regular(walk *w, const sp_event *event)
+{
+    w->batch.lane = event->lane;
+    w->batch.regions[0] = event->region;
+    w->batch.depths[0] = event->depth;
+    w->batch.ticks[0] = event->start;
+    w->batch.ticks[1] = event->end;
+    w->batch.count = 1;
+    return take_batch(w);
+}
+
+static int take_marked(walk *w, const sp_event *event)
+{
+    const sp_tick_map *map = &w->assembly->ticks;
+    uint64_t ticks[TICKS_PER_MARKED] = {event->start, event->end, event->outer_from,
+                                        event->inner_from};
+    int64_t ns[TICKS_PER_MARKED] = {(int64_t)event->start, (int64_t)event->end};
+    if (!(event->flags & SP_CALL_APPENDED))
+        map->to_ns(map->context, ticks, ns, TICKS_PER_MARKED);
+    sp_marked_call marked = {
+        .flags = event->flags, .depth = event->depth, .below = event->below,
+        .number = event->number, .parent = event->parent, .start_ns = ns[0], .end_ns = ns[1],
+        .outer_from_ns = ns[2], .inner_from_ns = ns[3]};
+    sp_resolved resolved;
+    if (!sp_resolver_marked(&w->states[event->lane], &marked, &resolved))
+        return cannot_follow(w, event->depth > event->below ? event->depth : event->below);
+    w->calls[0] = (sp_walk_call){
+        .lane = event->lane, .region = event->region, .flags = event->flags,
+        .is_clamped = ns[1] < ns[0], .start = ns[0], .duration = stretch(ns[0], ns[1]),
+        .exclusive = resolved.exclusive_ns, .number = resolved.number, .parent = resolved.parent};
+    return hand_on(w, 1);
 }
 
 static int take_side(walk *w, const sp_event *event)
 {
     if (w->visitor->side == NULL || event->side_kind != SP_SIDE_METADATA)
         return SP_OK;
-    int status = flush(w);
-    if (status != SP_OK)
-        return status;
     if (!w->has_call)
         return sp_fail(w->error, SP_ERR_DAMAGED,
                        "log block of ring %u: a side record before any call",
@@ -150,26 +141,22 @@ static int take_drain(walk *w, const sp_event *event)
 
 static int take_lost(walk *w, const sp_event *event)
 {
-    int status = flush(w);
-    if (status != SP_OK)
-        return status;
     sp_resolver_lost(&w->states[event->lane], event->lost);
     if (w->visitor->lost == NULL)
         return SP_OK;
     return w->visitor->lost(w->visitor->context, event->lane, event->lost, w->error);
 }
 
-/* The event at events[count], which is in no batch yet. */
-static int take(walk *w)
+static int take(walk *w, const sp_event *event)
 {
-    const sp_event *event = &w->events[w->count];
-    if (event->lane >= w->assembly->num_lanes)
-        return sp_fail(w->error, SP_ERR_DAMAGED, "log block of ring %u: lane %u, the run has %zu",
-                       w->unpack.header.ring, event->lane, w->assembly->num_lanes);
+    int status = check_lane(w, event->lane);
+    if (status != SP_OK)
+        return status;
     switch (event->kind) {
     case SP_RECORD_CALL:
+        return take_regular(w, event);
     case SP_RECORD_CALL_MARKED:
-        return take_call(w);
+        return take_marked(w, event);
     case SP_RECORD_SIDE:
         return take_side(w, event);
     case SP_RECORD_DRAIN:
@@ -184,15 +171,23 @@ static int take(walk *w)
 
 static int walk_block(walk *w, const sp_assemble_block *block)
 {
+    sp_event event;
     int status =
         sp_unpack_begin(&w->unpack, block->bytes, block->size, w->visitor->check_sums, w->error);
     w->has_call = false;
-    while (status == SP_OK && sp_unpack_next(&w->unpack, &w->events[w->count]))
-        status = take(w);
+    while (status == SP_OK) {
+        sp_unpack_calls(&w->unpack, &w->batch);
+        if (w->batch.count > 0)
+            status = take_batch(w);
+        else if (sp_unpack_next(&w->unpack, &event))
+            status = take(w, &event);
+        else
+            break;
+    }
     if (status == SP_OK && w->unpack.damaged)
         return sp_fail(w->error, SP_ERR_DAMAGED, "log block of ring %u: its records do not add up",
                        w->unpack.header.ring);
-    return status == SP_OK ? flush(w) : status;
+    return status;
 }
 
 /* Ends the open calls now, innermost first. */
@@ -203,15 +198,15 @@ static int walk_open_calls(walk *w)
     for (size_t i = a->num_open_calls; i-- > 0 && status == SP_OK;) {
         const sp_assemble_open_call *open = &a->open_calls[i];
         bool has_below = i > 0 && open[-1].lane == open->lane;
-        w->events[w->count] = (sp_event){
+        sp_event event = {
             .kind = SP_RECORD_CALL_MARKED, .lane = open->lane, .region = open->region,
             .depth = open->depth, .below = has_below ? open[-1].depth + 1 : 0,
             .flags = open->flags | SP_CALL_OPEN, .number = open->number, .parent = open->parent,
             .start = open->start_tick, .end = a->now_tick, .outer_from = open->outer_from_tick,
             .inner_from = a->now_tick};
-        status = take_call(w);
+        status = take_marked(w, &event);
     }
-    return status == SP_OK ? flush(w) : status;
+    return status;
 }
 
 static bool copy_states(sp_resolver *to, const sp_assembly *a)
@@ -250,7 +245,6 @@ int sp_walk(const sp_assembly *assembly, const sp_walk_visitor *visitor, sp_reso
         w->visitor = visitor;
         w->error = error;
         w->states = states;
-        w->count = w->num_ticks = 0;
         status = walk_all(w, out_states);
     }
     for (size_t i = 0; states != NULL && i < num_lanes; i++)

@@ -28,24 +28,31 @@ static void checksum_is_castagnoli(void)
     CHECK_INT(sp_crc32c(0, zeros, 32), 0x8A9136AA);
 }
 
+/* The five bytes of a short call: form, around, gap, duration. */
+static void put_short(uint8_t *at, unsigned form, uint64_t around, uint64_t gap, uint64_t duration)
+{
+    uint64_t word = form | around << 3 | gap << 4 | duration << 17;
+    for (int i = 0; i < 5; i++)
+        at[i] = (uint8_t)(word >> 8 * i);
+}
+
 static void bytes_of_a_small_nest(void)
 {
     /* outer [100, 200] depth 0 region 5, inner [110, 130] depth 1 region 300. Post-order. */
     uint64_t words[] = {sp_record_first(SP_RECORD_CALL, 300, 1), 110, 130,
                         sp_record_first(SP_RECORD_CALL, 5, 0), 100, 200};
     size_t size = pack_words(words, 6, 3);
-    const uint8_t expected[] = {
-        /* explicit step, leaf, widths 1 and 1; region 300; depth change +1; 110 - 0; 20 */
-        0x40, 0xac, 0x02, 0x02, 110, 20,
-        /* explicit step, around the first; region 5; depth change -1; 200 - 130; 110 - 100 */
-        0x50, 0x05, 0x01, 70, 10};
-    CHECK_INT(size, 64 + sizeof expected);
+    uint8_t expected[13] = {0};
+    put_short(expected, 2, 0, 110, 20); /* step spelled out: region 300, depth +1 */
+    memcpy(expected + 5, (uint8_t[]){0xac, 0x02, 0x02}, 3);
+    put_short(expected + 8, 2, 1, 70, 100); /* around: 200 - 130; region 5, depth -1 */
+    CHECK_INT(size, 64 + 8 + 7);
     CHECK(memcmp(buffer + 64, expected, sizeof expected) == 0);
+    CHECK(memcmp(buffer + 77, (uint8_t[]){5, 1}, 2) == 0);
     const uint8_t header[] = {'S', 'P', 'L', 'B', 1, 0, 64, 0, 7, 0, 0, 0, 3, 0, 0, 0,
-                              0xe8, 3, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0,
-                              sizeof expected, 0, 0, 0};
+                              0xe8, 3, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 15, 0, 0, 0};
     CHECK(memcmp(buffer, header, sizeof header) == 0);
-    CHECK_INT(buffer[40], 100);
+    CHECK_INT(buffer[40], 130);
     CHECK_INT(buffer[48], 200);
 
     sp_block_header read;
@@ -54,11 +61,25 @@ static void bytes_of_a_small_nest(void)
     CHECK_INT(read.lane, 3);
     CHECK_INT(read.first_call, 1000);
     CHECK_INT(read.calls, 2);
-    CHECK_INT(read.first_tick, 100);
+    CHECK_INT(read.first_tick, 130);
     CHECK_INT(read.last_tick, 200);
 }
 
-static void repeated_calls_take_three_bytes(void)
+static void bytes_of_longer_calls(void)
+{
+    /* A gap of 2^13 needs a medium word, one of 2^24 a long record. */
+    uint64_t words[] = {sp_record_first(SP_RECORD_CALL, 0, 0), 8192, 8193,
+                        sp_record_first(SP_RECORD_CALL, 0, 0), 8193 + (1 << 24), 8193 + (1 << 24)};
+    const uint8_t expected[] = {
+        /* step last (region 0, depth +0 as at the beginning), gap << 4, duration << 28 */
+        0x03, 0, 2, 0x10, 0, 0, 0, 0,
+        /* other form, kind 0; region 0, change 0, gap twice 2^24, duration 0 */
+        0x07, 0, 0, 0x80, 0x80, 0x80, 0x10, 0};
+    CHECK_INT(pack_words(words, 6, 0), 64 + sizeof expected);
+    CHECK(memcmp(buffer + 64, expected, sizeof expected) == 0);
+}
+
+static void repeated_calls_take_five_bytes(void)
 {
     uint64_t words[300];
     for (uint64_t i = 0; i < 100; i++) {
@@ -66,9 +87,8 @@ static void repeated_calls_take_three_bytes(void)
         words[3 * i + 1] = 1000 + 100 * i;
         words[3 * i + 2] = 1000 + 100 * i + 60;
     }
-    /* First: control, region, depth change, 2 + 1 bytes of time. Second: the step "9, +0" is new,
-     * 5 bytes. The others: control and two bytes. */
-    CHECK_INT(pack_words(words, 300, 0), 64 + 6 + 5 + 98 * 3);
+    /* The first two spell out a step: from nothing to (9, +4), then (9, +0). */
+    CHECK_INT(pack_words(words, 300, 0), 64 + 100 * 5 + 2 * 2);
 }
 
 /* Writes the ring words of an event again. */
@@ -113,7 +133,38 @@ static size_t words_of(const sp_event *e, uint64_t *w)
     return 0;
 }
 
-/* Packs words [from, to) and checks that exactly they come back. */
+/* Reading by batches gives the same calls as reading one by one. */
+static void check_batches(const uint8_t *block, size_t size)
+{
+    static sp_unpack one, many;
+    static sp_call_batch batch;
+    sp_event event, other;
+    size_t calls = 0;
+    CHECK_INT(sp_unpack_begin(&one, block, size, true, NULL), SP_OK);
+    CHECK_INT(sp_unpack_begin(&many, block, size, true, NULL), SP_OK);
+    for (;;) {
+        sp_unpack_calls(&many, &batch);
+        for (size_t i = 0; i < batch.count; i++) {
+            CHECK(sp_unpack_next(&one, &event) && event.kind == SP_RECORD_CALL);
+            CHECK(event.region == batch.regions[i] && event.depth == batch.depths[i] &&
+                  event.start == batch.ticks[2 * i] && event.end == batch.ticks[2 * i + 1] &&
+                  event.lane == batch.lane);
+            calls++;
+        }
+        if (batch.count > 0)
+            continue;
+        bool goes_on = sp_unpack_next(&many, &other);
+        CHECK(sp_unpack_next(&one, &event) == goes_on);
+        if (!goes_on)
+            break;
+        CHECK(event.kind == other.kind && event.lane == other.lane);
+        calls += event.kind <= SP_RECORD_CALL_MARKED;
+    }
+    CHECK(!one.damaged && !many.damaged);
+    CHECK_INT(calls, many.header.calls);
+}
+
+/* Packs the words and checks that exactly they come back. */
 static size_t check_round_trip(const uint64_t *words, size_t count, uint32_t *lane)
 {
     size_t room = sp_pack_bound(count);
@@ -139,6 +190,7 @@ static size_t check_round_trip(const uint64_t *words, size_t count, uint32_t *la
     CHECK(!unpack.damaged);
     CHECK_INT(at, count);
     CHECK_INT(pack.lane, *lane);
+    check_batches(block, size);
     free(block);
     return size;
 }
@@ -238,7 +290,7 @@ static void damage_is_named(void)
     CHECK_INT(sp_unpack_begin(&unpack, buffer, 63, true, &error), SP_ERR_DAMAGED);
     CHECK_CONTAINS(error.text, "63 bytes");
     CHECK_INT(sp_unpack_begin(&unpack, buffer, size - 1, true, &error), SP_ERR_DAMAGED);
-    CHECK_CONTAINS(error.text, "claims 11 bytes");
+    CHECK_CONTAINS(error.text, "claims 15 bytes");
     for (size_t i = 0; i < size; i++) {
         buffer[i] ^= 0x10;
         CHECK(sp_unpack_begin(&unpack, buffer, size, true, &error) != SP_OK);
@@ -275,6 +327,11 @@ static void nonsense_stays_inside(void)
         sp_event event;
         if (sp_unpack_begin(&unpack, block, size, false, NULL) == SP_OK) {
             size_t events = 0;
+            static sp_call_batch batch;
+            do {
+                sp_unpack_calls(&unpack, &batch);
+                events += batch.count;
+            } while (batch.count > 0);
             while (sp_unpack_next(&unpack, &event))
                 events++;
             CHECK(events <= unpack.header.records);
@@ -291,7 +348,8 @@ int main(void)
 {
     RUN(checksum_is_castagnoli);
     RUN(bytes_of_a_small_nest);
-    RUN(repeated_calls_take_three_bytes);
+    RUN(bytes_of_longer_calls);
+    RUN(repeated_calls_take_five_bytes);
     RUN(random_programs_come_back);
     RUN(any_64_bits_come_back);
     RUN(spans_join_and_bad_ones_stop);
