@@ -279,6 +279,7 @@ SP_API int sp_results_metadata_json(sp_results *const *runs, size_t num_runs, ch
 typedef struct sp_store_info {
     char module_folder[1024];
     char library_version[64]; /* of the library underneath, "" when the store does not say */
+    bool is_thread_safe;      /* may be used while another thread of the program is inside HDF5 */
 } sp_store_info;
 
 /* About the HDF5 store, which is loaded if need be. SP_ERR_NO_MODULE says why it cannot be. */

@@ -17,6 +17,7 @@ int sp_results_hdf5_info(sp_store_info *out, sp_error *error)
     if (table->library_version != NULL)
         snprintf(info.library_version, sizeof info.library_version, "%s",
                  table->library_version());
+    info.is_thread_safe = table->is_thread_safe();
     *out = info;
     return SP_OK;
 }
