@@ -157,11 +157,9 @@ static PyObject *finish_add_row(run_object *run, const sp_row *row, const row_bu
 {
     sp_error error = {0};
     int status;
-    results_lock(run);
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *thread = results_enter(run);
     status = sp_results_add_row(run->results, row, buffers->columns, &error);
-    Py_END_ALLOW_THREADS
-    results_unlock(run);
+    results_leave(run, thread);
     if (status != SP_OK) {
         return results_raise(results_state_of((PyObject *)run), status, &error);
     }
@@ -525,11 +523,10 @@ PyObject *run_write(PyObject *self, PyObject *args, PyObject *kwargs)
     };
     sp_error error = {0};
     int status;
-    results_lock(run);
-    Py_BEGIN_ALLOW_THREADS
+    run->keeps_gil = run->keeps_gil || results_store_needs_gil();
+    PyThreadState *thread = results_enter(run);
     status = sp_results_write(run->results, PyBytes_AS_STRING(path), &options, &error);
-    Py_END_ALLOW_THREADS
-    results_unlock(run);
+    results_leave(run, thread);
     Py_DECREF(path);
     if (status != SP_OK) {
         return results_raise(results_state_of(self), status, &error);

@@ -19,12 +19,10 @@ PyObject *run_column(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     size_t count = 0;
     sp_error error = {0};
     int status;
-    results_lock(run);
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *thread = results_enter(run);
     status =
         sp_results_column(run->results, (size_t)row, (sp_column)column, &values, &count, &error);
-    Py_END_ALLOW_THREADS
-    results_unlock(run);
+    results_leave(run, thread);
     return status == SP_OK ? results_column_new(state, run, values, count, COLUMN_INT64)
                            : results_raise(state, status, &error);
 }
@@ -41,11 +39,9 @@ PyObject *run_exclusive(PyObject *self, PyObject *arg)
     size_t count = 0;
     sp_error error = {0};
     int status;
-    results_lock(run);
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *thread = results_enter(run);
     status = sp_results_exclusive(run->results, (size_t)row, &values, &count, &error);
-    Py_END_ALLOW_THREADS
-    results_unlock(run);
+    results_leave(run, thread);
     return status == SP_OK ? results_column_new(state, run, values, count, COLUMN_INT64)
                            : results_raise(state, status, &error);
 }
@@ -93,12 +89,10 @@ PyObject *run_call_tree(PyObject *self, PyObject *args, PyObject *kwargs)
     sp_call_tree tree = {0};
     sp_error error = {0};
     int status;
-    results_lock(run);
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *thread = results_enter(run);
     status = from_intervals ? sp_results_reconstruct(run->results, rank, &tree, &error)
                             : sp_results_call_tree(run->results, rank, &tree, &error);
-    Py_END_ALLOW_THREADS
-    results_unlock(run);
+    results_leave(run, thread);
     return status == SP_OK ? call_tree_record(state, run, &tree)
                            : results_raise(state, status, &error);
 }

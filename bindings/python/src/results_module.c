@@ -66,6 +66,9 @@ static PyMethodDef results_functions[] = {
 
 static PyModuleDef_Slot results_slots[] = {
     {Py_mod_exec, results_exec},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
     {0, NULL},
 };
 

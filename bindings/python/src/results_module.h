@@ -34,6 +34,7 @@ typedef struct run_object {
     PyObject_HEAD
     sp_results *results;
     PyThread_type_lock lock;
+    bool keeps_gil; /* calls are read through a library that other Python code may be using */
 } run_object;
 
 /* Element type of a Column. */
@@ -74,6 +75,11 @@ PyObject *results_column_new(const results_state *state, run_object *run, const 
 int results_run_init(PyObject *module, results_state *state);
 void results_lock(run_object *run);
 void results_unlock(run_object *run);
+/* Around work on the handle that may take long: the lock, and the GIL released if that is safe. */
+PyThreadState *results_enter(run_object *run);
+void results_leave(run_object *run, PyThreadState *thread);
+/* Whether the HDF5 library underneath is one that other Python code enters with the GIL alone. */
+bool results_store_needs_gil(void);
 /* Index from Python, checked against `limit`; -1 with IndexError set. */
 Py_ssize_t results_index(PyObject *value, size_t limit, const char *what);
 

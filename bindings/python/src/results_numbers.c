@@ -11,11 +11,9 @@ PyObject *run_row_statistics(PyObject *self, PyObject *arg)
     sp_statistics statistics = {0};
     sp_error error = {0};
     int status;
-    results_lock(run);
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *thread = results_enter(run);
     status = sp_results_row_statistics(run->results, (size_t)row, &statistics, &error);
-    Py_END_ALLOW_THREADS
-    results_unlock(run);
+    results_leave(run, thread);
     return status == SP_OK ? results_statistics_record(state, &statistics)
                            : results_raise(state, status, &error);
 }
@@ -49,12 +47,10 @@ PyObject *run_region_statistics(PyObject *self, PyObject *const *args, Py_ssize_
     sp_statistics statistics = {0};
     sp_error error = {0};
     int status;
-    results_lock(run);
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *thread = results_enter(run);
     status = sp_results_region_statistics(run->results, region, ranks.ranks, ranks.count,
                                           &statistics, &error);
-    Py_END_ALLOW_THREADS
-    results_unlock(run);
+    results_leave(run, thread);
     PyMem_Free(ranks.ranks);
     return status == SP_OK ? results_statistics_record(state, &statistics)
                            : results_raise(state, status, &error);
@@ -71,11 +67,9 @@ PyObject *run_imbalance(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     double ratio = 0;
     sp_error error = {0};
     int status;
-    results_lock(run);
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *thread = results_enter(run);
     status = sp_results_imbalance(run->results, region, ranks.ranks, ranks.count, &ratio, &error);
-    Py_END_ALLOW_THREADS
-    results_unlock(run);
+    results_leave(run, thread);
     PyMem_Free(ranks.ranks);
     return status == SP_OK ? PyFloat_FromDouble(ratio)
                            : results_raise(results_state_of(self), status, &error);
@@ -140,12 +134,10 @@ PyObject *run_percentiles(PyObject *self, PyObject *args, PyObject *kwargs)
     if (percents != NULL) {
         sp_error error = {0};
         int status;
-        results_lock(run);
-        Py_BEGIN_ALLOW_THREADS
+        PyThreadState *thread = results_enter(run);
         status = sp_results_percentiles(run->results, (size_t)region, ranks.ranks, ranks.count,
                                         percents, count, percents + count, &error);
-        Py_END_ALLOW_THREADS
-        results_unlock(run);
+        results_leave(run, thread);
         if (status == SP_OK) {
             answer = doubles_to_tuple(percents + count, count);
         } else if (status == SP_ERR_NO_EVENTS) {
@@ -167,11 +159,9 @@ PyObject *run_times(PyObject *self, PyObject *ignored)
     sp_run_times times = {0};
     sp_error error = {0};
     int status;
-    results_lock(run);
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *thread = results_enter(run);
     status = sp_results_times(run->results, &times, &error);
-    Py_END_ALLOW_THREADS
-    results_unlock(run);
+    results_leave(run, thread);
     return status == SP_OK ? results_times_record(state, &times)
                            : results_raise(state, status, &error);
 }

@@ -21,6 +21,26 @@ void results_unlock(run_object *run)
     PyThread_release_lock(run->lock);
 }
 
+PyThreadState *results_enter(run_object *run)
+{
+    results_lock(run);
+    return run->keeps_gil ? NULL : PyEval_SaveThread();
+}
+
+void results_leave(run_object *run, PyThreadState *thread)
+{
+    if (thread != NULL) {
+        PyEval_RestoreThread(thread);
+    }
+    results_unlock(run);
+}
+
+bool results_store_needs_gil(void)
+{
+    sp_store_info info;
+    return sp_results_hdf5_info(&info, NULL) == SP_OK && !info.is_thread_safe;
+}
+
 Py_ssize_t results_index(PyObject *value, size_t limit, const char *what)
 {
     const Py_ssize_t index = PyNumber_AsSsize_t(value, PyExc_IndexError);
@@ -133,15 +153,21 @@ static PyObject *run_open(PyTypeObject *type, PyObject *path)
     }
     sp_results *results = NULL;
     sp_error error = {0};
-    int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sp_results_open(PyBytes_AS_STRING(bytes), &results, &error);
-    Py_END_ALLOW_THREADS
+    const bool keeps_gil = results_store_needs_gil();
+    PyThreadState *thread = keeps_gil ? NULL : PyEval_SaveThread();
+    const int status = sp_results_open(PyBytes_AS_STRING(bytes), &results, &error);
+    if (thread != NULL) {
+        PyEval_RestoreThread(thread);
+    }
     Py_DECREF(bytes);
     if (status != SP_OK) {
         return results_raise(PyType_GetModuleState(type), status, &error);
     }
-    return run_wrap(type, results);
+    PyObject *run = run_wrap(type, results);
+    if (run != NULL) {
+        ((run_object *)run)->keeps_gil = keeps_gil;
+    }
+    return run;
 }
 
 static PyObject *run_from_image(PyTypeObject *type, PyObject *capsule)

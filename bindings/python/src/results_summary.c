@@ -154,11 +154,9 @@ PyObject *run_summary_rows(PyObject *self, PyObject *args, PyObject *kwargs)
     sp_summary *summary = NULL;
     sp_error error = {0};
     int status;
-    results_lock(run);
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *thread = results_enter(run);
     status = sp_summary_create(run->results, &request.options, &summary, &error);
-    Py_END_ALLOW_THREADS
-    results_unlock(run);
+    results_leave(run, thread);
     release_request(&request);
     if (status != SP_OK) {
         return results_raise(results_state_of(self), status, &error);
@@ -179,15 +177,13 @@ PyObject *run_summary_text(PyObject *self, PyObject *args, PyObject *kwargs)
     const char *text = NULL;
     sp_error error = {0};
     int status;
-    results_lock(run);
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *thread = results_enter(run);
     status = sp_summary_create(run->results, &request.options, &summary, &error);
     if (status == SP_OK) {
         text = sp_summary_text(summary);
         status = text != NULL ? SP_OK : SP_ERR_NO_MEMORY;
     }
-    Py_END_ALLOW_THREADS
-    results_unlock(run);
+    results_leave(run, thread);
     release_request(&request);
     PyObject *answer =
         status == SP_OK ? text_of(text) : results_raise(results_state_of(self), status, &error);
