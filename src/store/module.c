@@ -3,10 +3,10 @@
 #include "base/error.h"
 #include "base/os/file.h"
 #include "base/os/library.h"
+#include "base/os/thread.h"
 #include "base/text.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,12 +116,12 @@ static const sp_store_table *look(sp_error *error)
 
 const sp_store_table *sp_store_hdf5(sp_error *error)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static sp_mutex mutex = SP_MUTEX_INIT;
     static const sp_store_table *table;
-    pthread_mutex_lock(&mutex);
+    sp_mutex_lock(&mutex);
     if (table == NULL)
         table = look(error);
     const sp_store_table *found = table;
-    pthread_mutex_unlock(&mutex);
+    sp_mutex_unlock(&mutex);
     return found;
 }

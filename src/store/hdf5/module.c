@@ -4,16 +4,16 @@
 
 #include "base/error.h"
 #include "base/os/file_signal.h"
+#include "base/os/thread.h"
 #include "store/hdf5/filter.h"
 #include "store/hdf5/instance.h"
 #include "store/hdf5/reader.h"
 #include "store/hdf5/writer.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static sp_mutex mutex = SP_MUTEX_INIT;
 static atomic_bool is_inside; /* some thread holds the mutex */
 static bool is_broken;        /* forked from a process that was inside */
 
@@ -24,7 +24,7 @@ typedef struct visit {
 
 static void enter(visit *state)
 {
-    pthread_mutex_lock(&mutex);
+    sp_mutex_lock(&mutex);
     atomic_store(&is_inside, true);
     sp_os_file_signal_hold(&state->signal);
     sp_hdf5_instance_enter(&state->instance);
@@ -35,7 +35,7 @@ static void leave(visit *state)
     sp_hdf5_instance_leave(&state->instance);
     sp_os_file_signal_restore(&state->signal);
     atomic_store(&is_inside, false);
-    pthread_mutex_unlock(&mutex);
+    sp_mutex_unlock(&mutex);
 }
 
 /* A child that was forked while another thread was inside has a library that stopped half way. */
@@ -44,7 +44,7 @@ static void after_fork_in_child(void)
     if (!atomic_load(&is_inside))
         return;
     is_broken = true;
-    mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    sp_mutex_reset(&mutex);
 }
 
 static int check_usable(sp_error *error)
@@ -193,16 +193,16 @@ SP_API const sp_store_table *sp_store_module(sp_error *error);
 const sp_store_table *sp_store_module(sp_error *error)
 {
     static bool is_prepared;
-    pthread_mutex_lock(&mutex);
+    sp_mutex_lock(&mutex);
     if (!is_prepared && sp_hdf5_instance_prepare(error) == SP_OK) {
         visit state;
         sp_hdf5_instance_enter(&state.instance);
         sp_hdf5_filters_register();
         sp_hdf5_instance_leave(&state.instance);
-        pthread_atfork(NULL, NULL, after_fork_in_child);
+        sp_os_at_fork(NULL, NULL, after_fork_in_child);
         is_prepared = true;
     }
     bool is_ready = is_prepared;
-    pthread_mutex_unlock(&mutex);
+    sp_mutex_unlock(&mutex);
     return is_ready ? &TABLE : NULL;
 }
