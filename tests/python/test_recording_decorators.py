@@ -7,6 +7,7 @@ import importlib
 import inspect
 import os
 import pickle
+import pydoc
 import sys
 import types
 import typing
@@ -119,7 +120,7 @@ def test_introspection_sees_the_original():
         assert documented.__defaults__ == (2.0,)
         tests = doctest.DocTestFinder().find(sys.modules[__name__])
         assert [test.name for test in tests if test.examples] == [f"{__name__}.documented"]
-        assert "documented(a: int" in __import__("pydoc").render_doc(documented)
+        assert "documented(a: int" in pydoc.plain(pydoc.render_doc(documented))
 
     look()
     ProfileManager.setup(output=None)
