@@ -232,7 +232,7 @@ class Reader:
     def _value(entry):
         if entry.kind == 3:
             return [text.decode() for text in entry.list[:entry.list_length]]
-        return (entry.integer, entry.real, entry.text and entry.text.decode())[entry.kind]
+        return (entry.integer, entry.real, (entry.text or b"").decode())[entry.kind]
 
     def calls(self, row, column, first=0, count=None):
         count = self.rows[row].count - first if count is None else count

@@ -122,7 +122,7 @@ static int append_row(sp_store_writer *writer, const sp_row *given, uint64_t off
     /* An empty row has statistics of its own: zeros. */
     if (!row.has_statistics && row.count == 0)
         row.statistics = (sp_row_statistics){0};
-    else if (!row.has_statistics)
+    else if (!row.has_statistics && !writer->order.is_aggregate)
         writer->lacks_statistics = true;
     uint64_t value;
     uint32_t number = 0;
