@@ -30,7 +30,9 @@ def shape(stack):
 
 
 def test_a_tree_from_intervals():
-    stack = build_call_stack(regions(work=[(0, 100)], leaf=[(10, 20), (30, 60)], deep=[(35, 40)]), 0)
+    stack = build_call_stack(
+        regions(work=[(0, 100)], leaf=[(10, 20), (30, 60)], deep=[(35, 40)]), 0
+    )
     assert shape(stack) == [
         ("work", 0, None),
         ("leaf", 1, 0),
@@ -207,7 +209,9 @@ def test_against_a_naive_model():
             entry = stack.pop()
             entry["end"] = clock
             spans[entry["name"]].append((entry["start"], clock))
-        made = build_call_stack(regions(**{name: sorted(calls) for name, calls in spans.items()}), 0)
+        made = build_call_stack(
+            regions(**{name: sorted(calls) for name, calls in spans.items()}), 0
+        )
         assert [(call["name"], call["depth"]) for call in made] == [
             (entry["name"], entry["depth"]) for entry in expected
         ]

@@ -232,7 +232,10 @@ from scope_profiler import native_trace, statistics, h5reader, h5schema, concurr
 run = _results.Run.create()
 for module in ("numpy", "h5py", "pandas", "mpi4py", "typing"):
     assert module not in sys.modules or module in at_start, module
-""".replace("from scope_profiler import _results,", "at_start = set(sys.modules)\nfrom scope_profiler import _results,")
+""".replace(
+            "from scope_profiler import _results,",
+            "at_start = set(sys.modules)\nfrom scope_profiler import _results,",
+        )
     )
     assert child.returncode == 0, child.stderr
 
@@ -240,16 +243,21 @@ for module in ("numpy", "h5py", "pandas", "mpi4py", "typing"):
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="the module of that name moved")
 def test_each_interpreter_has_its_own_module():
     child = in_a_child(
-        """
+        '''
 import _xxsubinterpreters as interpreters
 from scope_profiler import _results
-code = f"import sys; sys.path[:] = {sys.path!r}\\nfrom scope_profiler import _results\\nassert _results.Run.create().num_rows == 0"
+code = f"""
+import sys
+sys.path[:] = {sys.path!r}
+from scope_profiler import _results
+assert _results.Run.create().num_rows == 0
+"""
 for _ in range(3):
     number = interpreters.create()
     interpreters.run_string(number, code)
     interpreters.destroy(number)
 assert _results.Run.create().num_rows == 0
-"""
+'''
     )
     assert child.returncode == 0, child.stderr
 

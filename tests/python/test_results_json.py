@@ -146,7 +146,9 @@ def test_metadata_becomes_plain_json(tmp_path):
         },
     )
     path = write_json(run, tmp_path / "x.json")
-    metadata = json.loads(path.read_text(), parse_constant=lambda text: pytest.fail(text))["metadata"]
+    metadata = json.loads(path.read_text(), parse_constant=lambda text: pytest.fail(text))[
+        "metadata"
+    ]
     assert metadata == {
         "node": "node01", "count": 3, "limit": None, "flag": True, "half": 0.5, "list": ["a", "b"],
     }  # fmt: skip
@@ -214,7 +216,9 @@ def test_bad_documents(tmp_path):
         b"[" * 100_000,
     ):  # fmt: skip
         path.write_bytes(content)
-        with pytest.raises(JSONProfileError, match="is not a scope-profiler JSON profile") as caught:
+        with pytest.raises(
+            JSONProfileError, match="is not a scope-profiler JSON profile"
+        ) as caught:
             read_json(path)
         assert str(path) in str(caught.value)
 

@@ -99,7 +99,9 @@ def test_finding_traces(tmp_path):
     )
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(FileNotFoundError, match=r"no \.spt traces and no per-rank \.h5 profiles in"):
+    with pytest.raises(
+        FileNotFoundError, match=r"no \.spt traces and no per-rank \.h5 profiles in"
+    ):
         find_traces(empty)
     with pytest.raises(FileNotFoundError, match="no such file or directory"):
         find_traces(tmp_path / "nothing")

@@ -270,7 +270,14 @@ def test_summary_and_events_name_the_region(pooled):
     assert (summary["name"], summary["num_ranks"], summary["num_calls"]) == ("step", 2, 3)
     events = pooled.events(ranks=1, origin=5e-9)
     assert events == [
-        {"name": "step", "rank": 1, "call_index": 0, "start": 0.0, "end": ns(10), "duration": ns(10)}
+        {
+            "name": "step",
+            "rank": 1,
+            "call_index": 0,
+            "start": 0.0,
+            "end": ns(10),
+            "duration": ns(10),
+        }
     ]
     assert [event["rank"] for event in pooled.events()] == [0, 0, 1]
     assert len(pooled.events(ranks=[0])) == 2

@@ -175,7 +175,8 @@ def threaded():
     return ProfilingResults(
         {
             "a": MPIRegion(
-                "a", {0: Region([0, 10, 5], [100, 30, 50], thread_ids=[0, 0, 1], task_ids=[-1, 0, 0])}
+                "a",
+                {0: Region([0, 10, 5], [100, 30, 50], thread_ids=[0, 0, 1], task_ids=[-1, 0, 0])},
             ),
         },
         threads={

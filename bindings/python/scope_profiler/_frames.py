@@ -80,9 +80,7 @@ def _event_columns(name: str, rank: int, region: Region, origin_ns: int) -> dict
     return columns
 
 
-def events_frame(
-    regions: Sequence[MPIRegion], ranks: Sequence[int] | None, origin_ns: int
-) -> Any:
+def events_frame(regions: Sequence[MPIRegion], ranks: Sequence[int] | None, origin_ns: int) -> Any:
     """Returns one row per call, sorted by start."""
     pandas = _pandas()
     frames = [

@@ -68,7 +68,9 @@ def lane_label(lane: int, threads: Iterable[ThreadInfo], tasks: Iterable[TaskInf
     return f"{task.name} ({coroutine}) on {thread}" if coroutine else f"{task.name} on {thread}"
 
 
-def thread_summary(threads: Iterable[ThreadInfo], regions: Iterable[Region]) -> list[dict[str, Any]]:
+def thread_summary(
+    threads: Iterable[ThreadInfo], regions: Iterable[Region]
+) -> list[dict[str, Any]]:
     """Returns one dictionary per thread: its times, its calls, its time inside any region."""
     calls: dict[int, int] = {}
     inside: dict[int, int] = {}

@@ -163,9 +163,7 @@ class Run:
         regions: Iterable[str] | None = None,
         ranks: Sequence[int] | None = None,
     ) -> bool: ...
-    def set_metadata(
-        self, key: str, value: int | float | str | Sequence[str], /
-    ) -> None: ...
+    def set_metadata(self, key: str, value: int | float | str | Sequence[str], /) -> None: ...
     def add_thread(
         self,
         rank: int,

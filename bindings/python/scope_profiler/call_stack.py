@@ -75,7 +75,10 @@ def _joint_run(regions: Regions, rank: int) -> tuple[Run, list[tuple[str, int]]]
             return run, rows
     run = Run.create()
     rows = [
-        (region.name, run.add_row_of(region._run, region._rows[rank], region=region.name, rank=rank))
+        (
+            region.name,
+            run.add_row_of(region._run, region._rows[rank], region=region.name, rank=rank),
+        )
         for region in members
     ]
     return run, rows

@@ -23,9 +23,7 @@ def _seconds(value: int) -> float | None:
 
 
 class ThreadInfo(
-    namedtuple(
-        "ThreadInfo", "index rank name ident native_id daemon start_ns end_ns cpu_ns"
-    )
+    namedtuple("ThreadInfo", "index rank name ident native_id daemon start_ns end_ns cpu_ns")
 ):
     """One thread of a rank. Times in ns relative to the start of the run, -1 unknown."""
 

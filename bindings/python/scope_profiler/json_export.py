@@ -118,7 +118,9 @@ def _lane_rows(table: Mapping[int, Iterable[Any]], ranks: list[int] | None) -> d
 
 def _thread_order(rows: dict[str, Any]) -> dict[str, Any]:
     keys = ("index", "name", "ident", "native_id", "daemon", "start_ns", "end_ns", "cpu_ns")
-    return {rank: [{key: row[key] for key in keys} for row in table] for rank, table in rows.items()}
+    return {
+        rank: [{key: row[key] for key in keys} for row in table] for rank, table in rows.items()
+    }
 
 
 def document(

@@ -121,9 +121,7 @@ def read_profile_summary(path: str | os.PathLike[str]) -> ProfilingResults:
     return read_h5_summary(path)
 
 
-def write_profile(
-    results: ProfilingResults, path: str | os.PathLike[str], **options: Any
-) -> Path:
+def write_profile(results: ProfilingResults, path: str | os.PathLike[str], **options: Any) -> Path:
     """Writes a run; the name decides about the kind.
 
     Args:

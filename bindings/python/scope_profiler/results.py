@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 from . import _columns
-from ._results import EventDataUnavailableError, Run
 from ._frames import summary_row
 from ._lanes import copy_lanes
+from ._results import EventDataUnavailableError, Run
 from .mpi_region import MPIRegion
 from .region import Region
 
@@ -169,8 +169,7 @@ class ProfilingResults:
         names = run.region_names
         groups = run.rows_by_region()
         self._regions = {
-            name: MPIRegion._of(run, index, name, groups[index])
-            for index, name in enumerate(names)
+            name: MPIRegion._of(run, index, name, groups[index]) for index, name in enumerate(names)
         }
 
     # ---- regions -----------------------------------------------------------------------------
@@ -188,9 +187,7 @@ class ProfilingResults:
         """
         region = self._regions.get(name)
         if region is None:
-            raise KeyError(
-                f"No region named {name!r}. Available regions: {self.region_names}"
-            )
+            raise KeyError(f"No region named {name!r}. Available regions: {self.region_names}")
         return region
 
     def __getitem__(self, name: str) -> MPIRegion:
@@ -531,7 +528,10 @@ class ProfilingResults:
             title: Title; default :meth:`default_title`.
             stream: Where to print; default standard output.
             suppress_notes: Leave out the box below the table.
-            columns: Columns to show; see :func:`scope_profiler.summary.normalize_region_table_columns`.
+            columns: Columns to show: ``region``, ``ranks``, ``calls``, ``total``, ``percent``,
+                ``parent_percent``, ``avg``, ``min``, ``max``, ``first``, ``last``, ``std``,
+                ``p50``, ``p95``, ``p99``, ``imbalance``, ``gpu_total``, ``gpu_avg``; default
+                region, percent and total.
             percentage_mode: ``coverage`` or ``exclusive``.
 
         Raises:
