@@ -70,7 +70,7 @@ def make_columnar(path, starts, durations, counts=None, offsets=None, texts=None
     texts = texts or TEXT
     counts = [len(starts)] if counts is None else counts
     offsets = np.cumsum([0, *counts])[:-1] if offsets is None else offsets
-    kind = object if h5py.check_string_dtype(texts).length is None else "S"
+    kind = object if h5py.check_string_dtype(texts).length is None else texts
     names = np.array([f"r{i}" for i in range(len(counts))], kind)
     with h5py.File(path, "w") as file:
         file.attrs["scope_profiler_schema"] = schema
