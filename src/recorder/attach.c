@@ -156,7 +156,7 @@ static void assign(sp_recording *recording, sp_lane *lane, sp_thread *thread)
     lane->anchor_due = 0;
     lane->generation = atomic_load_explicit(&recording->generation, memory_order_relaxed);
     lane->attached_to = lane->generation;
-    sp_recording_show_states(recording, lane);
+    atomic_store_explicit(&lane->states, recording->regions.states, memory_order_release);
 }
 
 /* `own`: the lane this thread had in an earlier configuration, NULL: none. Under the lock. */
@@ -168,7 +168,7 @@ static sp_lane *find_lane(sp_recording *recording, sp_lane *own)
     lane = own != NULL ? own : allocate();
     if (lane == NULL)
         return NULL;
-    lane->abandoned = own != NULL ? own->abandoned + sp_stack_count_open(own) : 0;
+    lane->abandoned = own != NULL ? own->abandoned + sp_stack_count_due(own) : 0;
     if (admit(recording, lane))
         return lane;
     if (own == NULL)
@@ -181,7 +181,7 @@ static sp_lane *join(sp_recording *recording, sp_thread *thread)
     sp_lane **slot = &thread->lanes[recording->slot];
     sp_lane *lane = NULL;
     sp_mutex_lock(&recording->lock);
-    if (atomic_load_explicit(&recording->is_active, memory_order_relaxed) &&
+    if (sp_recording_phase(recording) != SP_PHASE_OFF &&
         enlist(recording, thread)) {
         lane = find_lane(recording, *slot == &sp_lane_dummy ? NULL : *slot);
         if (lane != NULL)
@@ -212,7 +212,7 @@ sp_lane *sp_lane_attach(sp_recording *recording)
     bool has_default = thread != NULL && thread->num_lanes > 0 &&
                        thread->lanes[0] != &sp_lane_dummy;
     sp_lane_current = has_default ? thread->lanes[0] : thread != NULL ? &thread->idle : before;
-    if (lane == NULL && atomic_load_explicit(&recording->is_active, memory_order_relaxed))
+    if (lane == NULL && sp_recording_phase(recording) != SP_PHASE_OFF)
         sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, 1);
     return lane;
 }

@@ -22,8 +22,8 @@ static int begin(sp_recording *recording, sp_lane *lane, uint32_t region, uint32
         sp_recording_lose(recording, SP_LOSS_SIGNAL_REENTRY, 1);
         return SP_OK;
     }
-    sp_frame *top = sp_top(lane);
-    if (atomic_load_explicit(&recording->is_paused, memory_order_relaxed)) {
+    sp_frame *top = sp_settled_top(lane);
+    if (sp_recording_phase(recording) == SP_PHASE_PAUSED) {
         sp_leave_with(lane, sp_stack_ignore(lane, top));
         return SP_OK;
     }

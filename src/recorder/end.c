@@ -31,7 +31,7 @@ static int unmatched(sp_recording *recording, sp_lane *lane, uint32_t region)
 static int unmatched_without_lane(sp_recording *recording, uint32_t region)
 {
     const sp_lane *earlier = sp_lane_of(recording);
-    if (earlier->recording == recording && sp_stack_count_open(earlier) > 0)
+    if (earlier->recording == recording && sp_stack_count_due(earlier) > 0)
         return SP_OK;
     return unmatched(recording, NULL, region);
 }
@@ -67,7 +67,7 @@ int sp_path_end_with(sp_recording *recording, uint32_t region, const sp_attachme
         return unmatched_without_lane(recording, region);
     if (!sp_try_enter(lane))
         return SP_OK;
-    sp_frame *top = sp_top(lane);
+    sp_frame *top = sp_settled_top(lane);
     if (sp_frame_key(top) == SP_KEY_IGNORED && records(recording, region))
         return end_ignored(lane, top);
     uint64_t now = sp_tick_now();
@@ -104,7 +104,7 @@ int sp_path_end_last(sp_recording *recording)
         return SP_ERR_UNMATCHED_END;
     if (!sp_try_enter(lane))
         return SP_OK;
-    sp_frame *top = sp_top(lane);
+    sp_frame *top = sp_settled_top(lane);
     if (sp_frame_key(top) == SP_KEY_IGNORED)
         return end_ignored(lane, top);
     uint64_t now = sp_tick_now();
@@ -122,10 +122,10 @@ int sp_path_end_token(sp_recording *recording, int64_t token)
         return SP_OK;
     uint64_t now = sp_tick_now();
     if (token == SP_PATH_IGNORED)
-        return end_ignored(lane, sp_top(lane));
+        return end_ignored(lane, sp_settled_top(lane));
     sp_frame *frame = NULL;
     if (sp_token_is_of(lane, token))
-        frame = sp_stack_find_number(lane, sp_top(lane), sp_token_number(token));
+        frame = sp_stack_find_number(lane, sp_settled_top(lane), sp_token_number(token));
     return end_frame(recording, lane, frame, now);
 }
 
@@ -146,7 +146,7 @@ int sp_path_append(sp_recording *recording, uint32_t region, int64_t start_ns, i
         errno = saved_errno;
         return lane == NULL ? SP_ERR_NO_MEMORY : SP_OK;
     }
-    sp_call_append(lane, sp_top(lane), region, start_ns, end_ns);
+    sp_call_append(lane, sp_settled_top(lane), region, start_ns, end_ns);
     sp_lane_leave(lane);
     errno = saved_errno;
     return SP_OK;

@@ -1,7 +1,13 @@
 /* fast.h - begin and end of a call, inline: what a recording program pays for.
  *
- * Both answer false when there is anything out of the ordinary, having changed nothing; the caller
- * then takes the slow path (path.h) as its last act, so that the common case needs no stack frame.
+ *     sp_phase phase = sp_recording_phase(recording);
+ *     if (SP_IN_LINE(phase == SP_PHASE_OFF))
+ *         return;
+ *     if (!sp_fast_begin(phase, sp_lane_of(recording), region))
+ *         sp_path_begin(recording, region, 0);
+ *
+ * False: there is something out of the ordinary, nothing has changed; the caller then takes the
+ * slow path (path.h) as its last act, so that the common case needs no stack frame.
  *
  * Between the stores to is_inside a signal handler that records on the same thread finds it set and
  * drops out; before and after it may do as it likes.
@@ -15,6 +21,9 @@
 
 #define SP_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define SP_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+/* Keeps the statement that follows in line, for a branch that should cost as little as it can even
+ * where it is not the usual one. */
+#define SP_IN_LINE(condition) __builtin_expect_with_probability(!!(condition), 1, 0.6)
 
 /* The calling thread's lane of a recording; one that refuses everything when there is none. */
 static inline sp_lane *sp_lane_of(const sp_recording *recording)
@@ -50,8 +59,28 @@ static inline bool sp_lane_is_inside(const sp_lane *lane)
 void sp_lane_anchor_begin(sp_lane *lane);
 void sp_lane_anchor_end(sp_lane *lane);
 
-static inline __attribute__((always_inline)) bool sp_fast_begin(sp_lane *lane, uint32_t region)
+/* While paused: begin and end only count, in the frame that the first ignored begin has put on the
+ * stack. It stays there at zero until the next slow path. */
+static inline bool sp_fast_ignore(sp_lane *lane, uint32_t region, uint64_t step)
 {
+    sp_frame *top = atomic_load_explicit(&lane->top, memory_order_relaxed);
+    if (sp_lane_is_inside(lane) || region >= SP_REGION_LIMIT ||
+        atomic_load_explicit(&top->key, memory_order_relaxed) != SP_KEY_IGNORED)
+        return false;
+    const _Atomic uint8_t *states = atomic_load_explicit(&lane->states, memory_order_relaxed);
+    uint64_t count = atomic_load_explicit(&top->extra, memory_order_relaxed);
+    if (atomic_load_explicit(&states[region], memory_order_relaxed) != SP_REGION_RECORD ||
+        count + step == UINT64_MAX)
+        return false;
+    atomic_store_explicit(&top->extra, count + step, memory_order_relaxed);
+    return true;
+}
+
+static inline __attribute__((always_inline)) bool
+sp_fast_begin(sp_phase phase, sp_lane *lane, uint32_t region)
+{
+    if (SP_UNLIKELY(phase == SP_PHASE_PAUSED))
+        return sp_fast_ignore(lane, region, 1);
     if (SP_UNLIKELY(sp_lane_is_inside(lane)) || SP_UNLIKELY(region >= SP_REGION_LIMIT))
         return false;
     const _Atomic uint8_t *states = atomic_load_explicit(&lane->states, memory_order_relaxed);
@@ -78,8 +107,11 @@ static inline __attribute__((always_inline)) bool sp_fast_begin(sp_lane *lane, u
     return true;
 }
 
-static inline __attribute__((always_inline)) bool sp_fast_end(sp_lane *lane, uint32_t region)
+static inline __attribute__((always_inline)) bool
+sp_fast_end(sp_phase phase, sp_lane *lane, uint32_t region)
 {
+    if (SP_UNLIKELY(phase == SP_PHASE_PAUSED))
+        return sp_fast_ignore(lane, region, UINT64_MAX);
     if (SP_UNLIKELY(sp_lane_is_inside(lane)))
         return false;
     sp_lane_enter(lane);

@@ -3,10 +3,11 @@
 #define SP_RECORDER_INSIDE_H
 
 #include "recorder/fast.h"
+#include "recorder/stack.h"
 
 static inline bool sp_is_recording(const sp_recording *recording)
 {
-    return atomic_load_explicit(&recording->is_active, memory_order_relaxed);
+    return sp_recording_phase(recording) != SP_PHASE_OFF;
 }
 
 /* The calling thread's lane of the current configuration; NULL: it has none yet. */
@@ -29,6 +30,14 @@ static inline bool sp_try_enter(sp_lane *lane)
 static inline sp_frame *sp_top(const sp_lane *lane)
 {
     return atomic_load_explicit(&lane->top, memory_order_relaxed);
+}
+
+/* The top, rid of what stands for no call any more. */
+static inline sp_frame *sp_settled_top(sp_lane *lane)
+{
+    sp_frame *top = sp_stack_settle(lane, sp_top(lane));
+    atomic_store_explicit(&lane->top, top, memory_order_release);
+    return top;
 }
 
 static inline void sp_leave_with(sp_lane *lane, sp_frame *top)

@@ -65,21 +65,6 @@ bool sp_recording_init(sp_recording *recording)
     return true;
 }
 
-void sp_recording_show_states(const sp_recording *recording, sp_lane *lane)
-{
-    bool shows = atomic_load_explicit(&recording->is_active, memory_order_relaxed) &&
-                 !atomic_load_explicit(&recording->is_paused, memory_order_relaxed);
-    atomic_store_explicit(&lane->states,
-                          shows ? recording->regions.states : sp_region_states_unknown(),
-                          memory_order_release);
-}
-
-static void show_all(sp_recording *recording)
-{
-    for (size_t i = 0; i < recording->lanes.count; i++)
-        sp_recording_show_states(recording, recording->lanes.items[i]);
-}
-
 /* Takes everything out of a lane; its thread notices at the next call. Under the lock. */
 static void dismiss(sp_recording *recording, sp_lane *lane)
 {
@@ -122,7 +107,7 @@ void sp_recording_release(sp_recording *recording)
     if (*link != NULL)
         *link = recording->next;
     sp_mutex_lock(&recording->lock);
-    atomic_store(&recording->is_active, false);
+    atomic_store(&recording->phase, SP_PHASE_OFF);
     atomic_store(&recording->generation, 0);
     forget_everything(recording);
     sp_mutex_unlock(&recording->lock);
@@ -143,7 +128,7 @@ int sp_recording_start(sp_recording *recording, const sp_recording_settings *set
     if (!sp_clock_prepare())
         return sp_fail(error, SP_ERR_NO_CLOCK, "this system has no monotonic clock");
     sp_mutex_lock(&recording->lock);
-    atomic_store(&recording->is_active, false);
+    atomic_store(&recording->phase, SP_PHASE_OFF);
     atomic_store(&recording->generation, next_generation());
     forget_everything(recording);
     recording->is_aggregate = settings->is_aggregate;
@@ -151,50 +136,33 @@ int sp_recording_start(sp_recording *recording, const sp_recording_settings *set
                                                                       : settings->ring_words;
     atomic_store(&recording->sink.limit, settings->max_memory);
     start_clock(recording);
-    atomic_store(&recording->is_paused, false);
-    atomic_store(&recording->is_active, true);
     bool has_clock = sp_timeline_num_anchors(&recording->timeline) > 0;
-    if (!has_clock)
-        atomic_store(&recording->is_active, false);
+    atomic_store(&recording->phase, has_clock ? SP_PHASE_RECORDING : SP_PHASE_OFF);
     sp_mutex_unlock(&recording->lock);
     return has_clock ? SP_OK : sp_fail_memory(error, "starting the recorder");
-}
-
-static void set_active(sp_recording *recording, bool is_active)
-{
-    sp_mutex_lock(&recording->lock);
-    atomic_store(&recording->is_active, is_active);
-    show_all(recording);
-    sp_mutex_unlock(&recording->lock);
 }
 
 void sp_recording_stop(sp_recording *recording)
 {
     next_generation();
-    set_active(recording, false);
+    atomic_store(&recording->phase, SP_PHASE_OFF);
 }
 
-void sp_recording_continue(sp_recording *recording)
+void sp_recording_continue(sp_recording *recording, sp_phase phase)
 {
-    set_active(recording, true);
-}
-
-static void set_paused(sp_recording *recording, bool is_paused)
-{
-    sp_mutex_lock(&recording->lock);
-    atomic_store(&recording->is_paused, is_paused);
-    show_all(recording);
-    sp_mutex_unlock(&recording->lock);
+    atomic_store(&recording->phase, (uint8_t)phase);
 }
 
 void sp_recording_pause(sp_recording *recording)
 {
-    set_paused(recording, true);
+    uint8_t expected = SP_PHASE_RECORDING;
+    atomic_compare_exchange_strong(&recording->phase, &expected, SP_PHASE_PAUSED);
 }
 
 void sp_recording_resume(sp_recording *recording)
 {
-    set_paused(recording, false);
+    uint8_t expected = SP_PHASE_PAUSED;
+    atomic_compare_exchange_strong(&recording->phase, &expected, SP_PHASE_RECORDING);
 }
 
 void sp_recordings_fork_prepare(void)

@@ -17,6 +17,13 @@
 #include "recorder/memory_sink.h"
 #include "registry/region_table.h"
 
+/* What begins and ends do. */
+typedef enum sp_phase {
+    SP_PHASE_OFF,       /* nothing: not started, or stopped */
+    SP_PHASE_RECORDING, /* record */
+    SP_PHASE_PAUSED     /* begins are ignored, call by call, until their ends */
+} sp_phase;
+
 /* Why calls were lost. The order is that of sp_loss_names. */
 typedef enum sp_loss {
     SP_LOSS_MEMORY_FULL,    /* the ceiling was reached: their totals are exact, the calls not kept */
@@ -47,7 +54,7 @@ enum { SP_RING_WORDS = 256 * 1024 / 8, SP_RING_MIN_WORDS = 64 };
 
 struct sp_recording {
     /* Read by the paths. */
-    atomic_bool is_active, is_paused;
+    _Atomic uint8_t phase;
     uint32_t slot;               /* position in the tables of the threads */
     _Atomic uint64_t generation; /* of the configuration; never the same twice in a process */
     bool is_aggregate;
@@ -76,21 +83,18 @@ void sp_recording_release(sp_recording *recording);
 /* Starts afresh: no regions, no calls, a new generation. SP_ERR_NO_MEMORY, SP_ERR_NO_CLOCK. */
 int sp_recording_start(sp_recording *recording, const sp_recording_settings *settings,
                        sp_error *error);
-/* From now on begins do nothing. */
+/* From now on begins and ends do nothing. */
 void sp_recording_stop(sp_recording *recording);
-/* After stop: records again in the same configuration. */
-void sp_recording_continue(sp_recording *recording);
+/* After stop: the phase that there was, in the same configuration. */
+void sp_recording_continue(sp_recording *recording, sp_phase phase);
 
-/* Calls open at a pause end normally, later ones are ignored, balanced call by call. */
+/* Calls open at a pause end normally, later ones are ignored, balanced call by call. Nothing while
+ * the recording is off. */
 void sp_recording_pause(sp_recording *recording);
 void sp_recording_resume(sp_recording *recording);
 
 /* Grows with each start and stop of any recording. */
 uint64_t sp_recordings_generation(void);
-
-/* Lets a lane of the recording see its regions, or none while it is stopped or paused. Under the
- * lock of the recording. */
-void sp_recording_show_states(const sp_recording *recording, sp_lane *lane);
 
 /* While this is held no recording goes away. Taken before the lock of a recording. */
 void sp_recordings_lock(void);
@@ -100,6 +104,11 @@ void sp_recordings_unlock(void);
 void sp_recording_anchor(sp_recording *recording, bool always);
 /* The same for a lane that found one due; it is told when the next one is. Owner only. */
 void sp_recording_anchor_lane(sp_lane *lane);
+
+static inline sp_phase sp_recording_phase(const sp_recording *recording)
+{
+    return (sp_phase)atomic_load_explicit(&recording->phase, memory_order_relaxed);
+}
 
 static inline void sp_recording_lose(sp_recording *recording, sp_loss why, size_t count)
 {

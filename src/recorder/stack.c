@@ -72,13 +72,17 @@ void sp_stack_release(sp_lane *lane)
     lane->stack_room = 0;
 }
 
-size_t sp_stack_count_open(const sp_lane *lane)
+uint64_t sp_stack_count_due(const sp_lane *lane)
 {
-    size_t open = 0;
+    uint64_t due = 0;
     const sp_frame *top = atomic_load_explicit(&lane->top, memory_order_relaxed);
-    for (const sp_frame *frame = lane->outermost; frame <= top; frame++)
-        open += sp_frame_is_call(frame);
-    return open;
+    for (const sp_frame *frame = lane->outermost; frame <= top; frame++) {
+        if (sp_frame_is_call(frame))
+            due++;
+        else if (sp_frame_key(frame) == SP_KEY_IGNORED)
+            due += sp_frame_extra(frame);
+    }
+    return due;
 }
 
 bool sp_stack_make_room(sp_lane *lane, sp_frame **top)
@@ -183,8 +187,10 @@ static void copy_frame(sp_frame *to, const sp_frame *from)
 
 /* Above the innermost open call only ignored calls that have not ended may stand: what begins next
  * takes its depth and its parent from what is below it. */
-static sp_frame *settle(sp_lane *lane, sp_frame *top)
+sp_frame *sp_stack_settle(sp_lane *lane, sp_frame *top)
 {
+    if (sp_frame_is_call(top))
+        return top;
     sp_frame *kept = top;
     while (kept >= lane->outermost && !sp_frame_is_call(kept))
         kept--;
@@ -211,7 +217,7 @@ sp_frame *sp_stack_unignore(sp_lane *lane, sp_frame *top)
     if (frame < lane->outermost)
         return top;
     sp_frame_set_extra(frame, sp_frame_extra(frame) - 1);
-    return settle(lane, top);
+    return sp_stack_settle(lane, top);
 }
 
 static void mark(sp_frame *frame, uint32_t flags)
@@ -228,7 +234,7 @@ sp_frame *sp_stack_end(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t t
     *out_covered_from = tick;
     if (!sp_stack_is_covered(top, frame)) {
         sp_frame_set_key(frame, SP_KEY_ENDED);
-        return settle(lane, top);
+        return sp_stack_settle(lane, top);
     }
     sp_frame *above = NULL; /* of the calls above, the nearest */
     for (sp_frame *other = top; other > frame; other--) {

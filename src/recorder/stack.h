@@ -3,7 +3,7 @@
  *
  * A call that ends while later ones are open leaves its frame behind as ENDED until it is on top.
  * Calls begun while paused share one IGNORED frame that counts them; calls begun after a resume
- * stack on top of it as usual. While either kind is on the stack the ceiling sends every begin to
+ * stack on top of it as usual; it may stay on top at zero until the next slow path. While either kind is on the stack the ceiling sends every begin to
  * the slow path.
  */
 #ifndef SP_RECORDER_STACK_H
@@ -75,13 +75,16 @@ bool sp_stack_is_covered(const sp_frame *top, const sp_frame *frame);
 /* Gives a lane an empty stack, its first one if need be. False: memory is short. */
 bool sp_stack_init(sp_lane *lane);
 void sp_stack_release(sp_lane *lane);
-size_t sp_stack_count_open(const sp_lane *lane);
+/* Ends that are still to come: of open and of ignored calls. */
+uint64_t sp_stack_count_due(const sp_lane *lane);
 
 /* Makes sure that one more call fits; may move the stack, `*top` follows. False: memory is short. */
 bool sp_stack_make_room(sp_lane *lane, sp_frame **top);
 
 /* Puts a call on top; everything but its ticks is set. There is room. */
 sp_frame *sp_stack_push(sp_lane *lane, sp_frame *top, uint32_t region, uint32_t flags);
+/* Removes what stands on top for no call any more; to be done first on every slow path. */
+sp_frame *sp_stack_settle(sp_lane *lane, sp_frame *top);
 /* Counts an ignored call. Needs no memory: one frame is always kept for it. */
 sp_frame *sp_stack_ignore(sp_lane *lane, sp_frame *top);
 /* Takes the one begun last off again, if there is any. */

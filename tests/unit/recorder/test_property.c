@@ -121,13 +121,13 @@ typedef struct program {
 
 static void do_begin(program *p, uint32_t region)
 {
-    if (!sp_fast_begin(sp_lane_of(p->recording), region))
+    if (!sp_fast_begin(sp_recording_phase(p->recording), sp_lane_of(p->recording), region))
         sp_path_begin(p->recording, region, 0);
 }
 
 static void do_end(program *p, uint32_t region)
 {
-    if (!sp_fast_end(sp_lane_of(p->recording), region))
+    if (!sp_fast_end(sp_recording_phase(p->recording), sp_lane_of(p->recording), region))
         sp_path_end(p->recording, region);
 }
 
