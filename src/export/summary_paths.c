@@ -1,10 +1,11 @@
 /* summary_paths.c - one row a call path. A node is a region below another node; a region directly
  * below itself stays at the same node. One pass over the calls of each rank in order of their
- * starts. */
+ * starts; no call tree is built unless some rank is irregular. */
 #include "base/error.h"
 #include "base/os/pages.h"
 #include "export/summary.h"
 #include "results/select.h"
+#include "results/walk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,9 +35,11 @@ typedef struct path_builder {
     sp_summary *summary;
     SP_VECTOR(path_node) nodes;
     sp_number_map children; /* parent << 32 | region to node */
-    uint32_t *node_of;      /* of each call: node plus one, 0 when not known yet */
-    SP_VECTOR(int64_t) unknown; /* calls on the way up to a known one */
     uint32_t stamp;
+    bool failed; /* no memory */
+    /* With a call tree. */
+    uint32_t *node_of;          /* of each call: node plus one, 0 when not known yet */
+    SP_VECTOR(int64_t) unknown; /* calls on the way up to a known one */
 } path_builder;
 
 /* ---- Nodes -----------------------------------------------------------------------------------*/
@@ -69,36 +72,6 @@ static uint32_t child_of(path_builder *b, uint32_t parent, uint32_t region)
     }
     b->nodes.items[parent].latest_child = child;
     return child;
-}
-
-/* Node of a call whose parent's node is known. A region that is not selected leaves its calls to
- * the path above. */
-static bool place(path_builder *b, const sp_call_tree *tree, int64_t call)
-{
-    int64_t parent = tree->parent[call];
-    uint32_t above = parent < 0 ? ROOT : b->node_of[parent] - 1;
-    uint32_t region = b->summary->results->rows.items[tree->row[call]].region;
-    uint32_t node =
-        b->summary->request.regions[region] ? child_of(b, above, region) : above;
-    b->node_of[call] = node + 1;
-    return node != SP_NO_ROW;
-}
-
-/* The same when parents may come later in the order, as those of crossing calls can. */
-static bool place_with_parents(path_builder *b, const sp_call_tree *tree, size_t call)
-{
-    if (b->node_of[call] != 0)
-        return true;
-    b->unknown.count = 0;
-    for (int64_t at = (int64_t)call; at >= 0 && b->node_of[at] == 0; at = tree->parent[at]) {
-        if (!sp_vector_reserve(&b->unknown, 1))
-            return false;
-        b->unknown.items[b->unknown.count++] = at;
-    }
-    while (b->unknown.count > 0)
-        if (!place(b, tree, b->unknown.items[--b->unknown.count]))
-            return false;
-    return true;
 }
 
 /* ---- Calls -----------------------------------------------------------------------------------*/
@@ -134,14 +107,30 @@ static void count_call(path_node *node, uint32_t stamp, int64_t start, int64_t e
     node->rank_last = duration;
 }
 
-static void count_gpu(path_builder *b, const sp_call_tree *tree, size_t call, path_node *node)
+/* Device time of a call, -1 when there is none. */
+static int64_t gpu_time(const path_builder *b, uint32_t row, uint64_t call_index)
 {
-    const sp_row_cache *cache = b->summary->results->rows.items[tree->row[call]].cache;
+    const sp_row_cache *cache = b->summary->results->rows.items[row].cache;
     const int64_t *gpu = cache == NULL ? NULL : cache->values[SP_COLUMN_GPU_DURATION];
-    if (gpu == NULL || gpu[tree->call_index[call]] < 0)
+    return gpu == NULL ? -1 : gpu[call_index];
+}
+
+/* Counts one call of a selected region at its node. */
+static void count(path_builder *b, uint32_t at, const sp_walked_call *call, int64_t exclusive)
+{
+    path_node *node = &b->nodes.items[at];
+    count_call(node, b->stamp, call->start, call->end, exclusive);
+    int64_t gpu = b->summary->has_gpu ? gpu_time(b, call->row, call->call_index) : -1;
+    if (gpu >= 0) {
+        node->moments.gpu_count++;
+        node->moments.gpu_total += (uint64_t)gpu;
+    }
+    if (!b->summary->request.wants_percentiles)
         return;
-    node->moments.gpu_count++;
-    node->moments.gpu_total += (uint64_t)gpu[tree->call_index[call]];
+    if (sp_vector_reserve(&node->durations, 1))
+        node->durations.items[node->durations.count++] = sp_wrap_subtract(call->end, call->start);
+    else
+        b->failed = true;
 }
 
 static void leave_rank(path_builder *b)
@@ -163,35 +152,7 @@ static void leave_rank(path_builder *b)
     }
 }
 
-static bool keep_duration(path_node *node, int64_t duration)
-{
-    if (!sp_vector_reserve(&node->durations, 1))
-        return false;
-    node->durations.items[node->durations.count++] = duration;
-    return true;
-}
-
-static bool walk(path_builder *b, const sp_call_tree *tree)
-{
-    bool wants_percentiles = b->summary->request.wants_percentiles;
-    for (size_t i = 0; i < tree->count; i++) {
-        if (!place_with_parents(b, tree, i))
-            return false;
-        uint32_t region = b->summary->results->rows.items[tree->row[i]].region;
-        if (!b->summary->request.regions[region])
-            continue;
-        path_node *node = &b->nodes.items[b->node_of[i] - 1];
-        count_call(node, b->stamp, tree->start_ns[i], tree->end_ns[i], tree->exclusive_ns[i]);
-        if (b->summary->has_gpu)
-            count_gpu(b, tree, i, node);
-        if (wants_percentiles &&
-            !keep_duration(node, sp_wrap_subtract(tree->end_ns[i], tree->start_ns[i])))
-            return false;
-    }
-    return true;
-}
-
-/* Device times are read up to here, so that the walk finds them in the cache. */
+/* Device times are read beforehand, so that they are found in the cache. */
 static int load_gpu(sp_results *results, uint32_t rank, sp_error *error)
 {
     for (uint32_t r = sp_run_first_row_of_rank(results, rank); r != SP_NO_ROW;
@@ -207,26 +168,106 @@ static int load_gpu(sp_results *results, uint32_t rank, sp_error *error)
     return SP_OK;
 }
 
-static int visit_rank(void *context, const sp_call_tree *tree, sp_error *error)
+/* ---- Without call trees ----------------------------------------------------------------------*/
+
+/* What a visited call is for those inside it: its node, and whether the node's exclusive time is its
+ * own, from which theirs is taken. */
+#define VALUE_OF(node, is_own) ((uint64_t)(node) << 1 | (is_own))
+
+static uint64_t visit_call(void *context, const sp_walked_call *call, uint64_t above)
+{
+    path_builder *b = context;
+    uint32_t region = b->summary->results->rows.items[call->row].region;
+    uint32_t node = above == SP_WALK_ROOT ? ROOT : (uint32_t)(above >> 1);
+    int64_t duration = call->end - call->start;
+    if (above != SP_WALK_ROOT && (above & 1))
+        b->nodes.items[node].exclusive = sp_wrap_subtract(b->nodes.items[node].exclusive, duration);
+    if (!b->summary->request.regions[region])
+        return VALUE_OF(node, 0);
+    node = child_of(b, node, region);
+    b->failed = b->failed || node == SP_NO_ROW;
+    if (!b->failed)
+        count(b, node, call, duration);
+    return b->failed ? SP_WALK_STOP : VALUE_OF(node, 1);
+}
+
+static int walk_rank(path_builder *b, uint32_t rank, bool *done, sp_error *error)
+{
+    int status = b->summary->has_gpu ? load_gpu(b->summary->results, rank, error) : SP_OK;
+    b->stamp++;
+    if (status == SP_OK)
+        status = sp_run_walk(b->summary->results, rank, visit_call, b, done, error);
+    if (b->failed)
+        status = sp_fail_memory(error, "summing up a run");
+    leave_rank(b);
+    return status;
+}
+
+/* ---- With call trees -------------------------------------------------------------------------*/
+
+/* Node of a call whose parent's node is known. A region that is not selected leaves its calls to
+ * the path above. */
+static bool place(path_builder *b, const sp_call_tree *tree, int64_t call)
+{
+    int64_t parent = tree->parent[call];
+    uint32_t above = parent < 0 ? ROOT : b->node_of[parent] - 1;
+    uint32_t region = b->summary->results->rows.items[tree->row[call]].region;
+    uint32_t node =
+        b->summary->request.regions[region] ? child_of(b, above, region) : above;
+    b->node_of[call] = node + 1;
+    return node != SP_NO_ROW;
+}
+
+/* The same when parents may come later in the order, as those of crossing calls can. */
+static bool place_with_parents(path_builder *b, const sp_call_tree *tree, size_t call)
+{
+    if (b->node_of[call] != 0)
+        return true;
+    b->unknown.count = 0;
+    for (int64_t at = (int64_t)call; at >= 0 && b->node_of[at] == 0; at = tree->parent[at]) {
+        if (!sp_vector_reserve(&b->unknown, 1))
+            return false;
+        b->unknown.items[b->unknown.count++] = at;
+    }
+    while (b->unknown.count > 0)
+        if (!place(b, tree, b->unknown.items[--b->unknown.count]))
+            return false;
+    return true;
+}
+
+static bool count_tree(path_builder *b, const sp_call_tree *tree)
+{
+    for (size_t i = 0; i < tree->count && !b->failed; i++) {
+        sp_walked_call call = {tree->row[i], tree->call_index[i], tree->start_ns[i],
+                               tree->end_ns[i]};
+        if (!place_with_parents(b, tree, i))
+            return false;
+        if (b->summary->request.regions[b->summary->results->rows.items[call.row].region])
+            count(b, b->node_of[i] - 1, &call, tree->exclusive_ns[i]);
+    }
+    return !b->failed;
+}
+
+static int visit_tree(void *context, const sp_call_tree *tree, sp_error *error)
 {
     path_builder *b = context;
     size_t size = tree->count * sizeof *b->node_of;
     if (tree->count == 0)
         return SP_OK;
-    if (b->summary->has_gpu) {
-        uint32_t rank = b->summary->results->rows.items[tree->row[0]].row->rank;
-        int status = load_gpu(b->summary->results, rank, error);
-        if (status != SP_OK)
-            return status;
-    }
-    b->stamp++;
     b->node_of = sp_os_pages_alloc(size);
-    bool done = b->node_of != NULL && walk(b, tree);
+    bool done = b->node_of != NULL && count_tree(b, tree);
     sp_os_pages_free(b->node_of, size);
-    if (!done)
-        return sp_fail_memory(error, "summing up a run");
+    return done ? SP_OK : sp_fail_memory(error, "summing up a run");
+}
+
+static int walk_rank_tree(path_builder *b, uint32_t rank, sp_error *error)
+{
+    int status = b->summary->has_gpu ? load_gpu(b->summary->results, rank, error) : SP_OK;
+    b->stamp++;
+    if (status == SP_OK)
+        status = sp_run_walk_tree(b->summary->results, rank, visit_tree, b, error);
     leave_rank(b);
-    return SP_OK;
+    return status;
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------*/
@@ -373,26 +414,47 @@ static bool is_no_tree(int status)
            status == SP_ERR_UNSUPPORTED;
 }
 
+static void release(path_builder *b)
+{
+    for (size_t i = 0; i < b->nodes.count; i++)
+        sp_vector_release(&b->nodes.items[i].durations);
+    sp_vector_release(&b->nodes);
+    sp_vector_release(&b->unknown);
+    sp_number_map_release(&b->children);
+}
+
+/* Counts all selected ranks, with or without call trees; `*done` is false when the latter does not
+ * do. */
+static int count_ranks(path_builder *b, bool with_trees, bool *done, sp_error *error)
+{
+    const sp_results *results = b->summary->results;
+    int status = add_node(b, ROOT, 0) ? SP_OK : sp_fail_memory(error, "summing up a run");
+    *done = true;
+    for (size_t i = 0; status == SP_OK && *done && i < results->ranks.count; i++) {
+        uint32_t rank = results->ranks.items[i].rank;
+        if (!sp_rank_filter_takes(&b->summary->request.ranks, rank))
+            continue;
+        status = with_trees ? walk_rank_tree(b, rank, error) : walk_rank(b, rank, done, error);
+    }
+    return status;
+}
+
 int sp_summary_add_paths(sp_summary *summary, bool *out_done, sp_error *error)
 {
-    sp_results *results = summary->results;
     path_builder b = {.summary = summary};
     sp_error reason = {0};
-    int status = add_node(&b, ROOT, 0) ? SP_OK : sp_fail_memory(&reason, "summing up a run");
-    for (size_t i = 0; status == SP_OK && i < results->ranks.count; i++)
-        if (sp_rank_filter_takes(&summary->request.ranks, results->ranks.items[i].rank))
-            status = sp_run_visit_tree(results, results->ranks.items[i].rank, visit_rank, &b,
-                                       &reason);
+    int status = count_ranks(&b, false, out_done, &reason);
+    if (status == SP_OK && !*out_done) {
+        release(&b);
+        b = (path_builder){.summary = summary};
+        status = count_ranks(&b, true, out_done, &reason);
+    }
     *out_done = status == SP_OK;
     if (status == SP_OK)
         status = finish(&b, &reason);
-    for (size_t i = 0; i < b.nodes.count; i++)
-        sp_vector_release(&b.nodes.items[i].durations);
-    sp_vector_release(&b.nodes);
-    sp_vector_release(&b.unknown);
-    sp_number_map_release(&b.children);
+    release(&b);
     if (!*out_done && is_no_tree(status)) {
-        strcpy(summary->reason, reason.text);
+        memcpy(summary->reason, reason.text, sizeof reason.text);
         return SP_OK;
     }
     if (status != SP_OK && error != NULL)

@@ -83,12 +83,6 @@ sp_row_cache *sp_run_row_cache(sp_run_row *row);
 /* First row of a rank, SP_NO_ROW when it has none. */
 uint32_t sp_run_first_row_of_rank(const sp_results *results, uint32_t rank);
 
-/* Shows the call tree of a rank to `visit`. What was read and built for this alone is given back
- * afterwards, so that a walk over many ranks needs memory for one. */
-typedef int (*sp_tree_visitor)(void *context, const sp_call_tree *tree, sp_error *error);
-int sp_run_visit_tree(sp_results *results, uint32_t rank, sp_tree_visitor visit, void *context,
-                      sp_error *error);
-
 /* Frees all call trees. */
 void sp_run_release_trees(sp_results *results);
 

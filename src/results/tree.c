@@ -3,8 +3,6 @@
 #include "base/error.h"
 #include "base/os/pages.h"
 
-#include <stdlib.h>
-
 enum { MAX_CALLS = INT32_MAX - 1 };
 
 /* ---- Sources ---------------------------------------------------------------------------------*/
@@ -155,7 +153,9 @@ static int order_calls(const sp_results *results, const sp_call_sources *sources
     if (status != SP_OK)
         return status;
     do {
-        status = sp_call_order_next(order, tree, ids, at, &count, error);
+        status = sp_call_order_next(order, &count, error);
+        if (status == SP_OK)
+            sp_call_order_write(order, tree, ids, at);
         if (status == SP_OK && ids == NULL)
             status = sp_tree_link_intervals(results, &linker, tree, at, at + count, error);
         at += count;
@@ -197,7 +197,7 @@ static int fill(const sp_results *results, const sp_call_sources *sources, sp_tr
     return order_calls(results, sources, tree, NULL, error);
 }
 
-static int build(sp_results *results, sp_run_tree *tree, sp_error *error)
+int sp_run_build_tree(sp_results *results, sp_run_tree *tree, sp_error *error)
 {
     sp_call_sources sources;
     sp_tree_arrays arrays = {0};
@@ -221,7 +221,7 @@ static int build(sp_results *results, sp_run_tree *tree, sp_error *error)
     return SP_OK;
 }
 
-static const sp_run_tree *find(const sp_results *results, uint32_t rank, bool from_intervals)
+const sp_run_tree *sp_run_find_tree(const sp_results *results, uint32_t rank, bool from_intervals)
 {
     for (size_t i = 0; i < results->trees.count; i++) {
         const sp_run_tree *known = &results->trees.items[i];
@@ -234,7 +234,7 @@ static const sp_run_tree *find(const sp_results *results, uint32_t rank, bool fr
 static int find_or_build(sp_results *results, uint32_t rank, bool from_intervals,
                          sp_call_tree *out, sp_error *error)
 {
-    const sp_run_tree *known = find(results, rank, from_intervals);
+    const sp_run_tree *known = sp_run_find_tree(results, rank, from_intervals);
     if (known != NULL) {
         *out = known->tree;
         return SP_OK;
@@ -242,7 +242,7 @@ static int find_or_build(sp_results *results, uint32_t rank, bool from_intervals
     if (!sp_vector_reserve(&results->trees, 1))
         return sp_fail_memory(error, "building a call tree");
     sp_run_tree tree = {.rank = rank, .from_intervals = from_intervals};
-    int status = build(results, &tree, error);
+    int status = sp_run_build_tree(results, &tree, error);
     if (status == SP_OK) {
         results->trees.items[results->trees.count++] = tree;
         *out = tree.tree;
@@ -258,63 +258,4 @@ int sp_results_call_tree(sp_results *results, uint32_t rank, sp_call_tree *out, 
 int sp_results_reconstruct(sp_results *results, uint32_t rank, sp_call_tree *out, sp_error *error)
 {
     return find_or_build(results, rank, true, out, error);
-}
-
-/* ---- Visits ----------------------------------------------------------------------------------*/
-
-static unsigned cached_columns(const sp_row_cache *cache)
-{
-    unsigned mask = 0;
-    for (int c = 0; cache != NULL && c < SP_COLUMN_COUNT; c++)
-        if (cache->values[c] != NULL)
-            mask |= SP_COLUMN_BIT(c);
-    return mask;
-}
-
-/* Which columns the rows of a rank hold already, in order of the chain; NULL: no memory. */
-static unsigned *remember_columns(const sp_results *results, uint32_t rank)
-{
-    size_t count = 0;
-    uint32_t first = sp_run_first_row_of_rank(results, rank);
-    for (uint32_t r = first; r != SP_NO_ROW; r = results->rows.items[r].next_in_rank)
-        count++;
-    unsigned *masks = malloc((count + 1) * sizeof *masks);
-    count = 0;
-    for (uint32_t r = first; masks != NULL && r != SP_NO_ROW;
-         r = results->rows.items[r].next_in_rank)
-        masks[count++] = cached_columns(results->rows.items[r].cache);
-    return masks;
-}
-
-static void forget_columns(sp_results *results, uint32_t rank, const unsigned *masks)
-{
-    for (uint32_t r = sp_run_first_row_of_rank(results, rank); r != SP_NO_ROW;
-         r = results->rows.items[r].next_in_rank) {
-        sp_row_cache *cache = results->rows.items[r].cache;
-        unsigned drop = cached_columns(cache) & ~*masks++;
-        for (int c = 0; c < SP_COLUMN_COUNT; c++)
-            if (drop & SP_COLUMN_BIT(c)) {
-                free(cache->owned[c]);
-                cache->owned[c] = NULL;
-                cache->values[c] = NULL;
-            }
-    }
-}
-
-int sp_run_visit_tree(sp_results *results, uint32_t rank, sp_tree_visitor visit, void *context,
-                      sp_error *error)
-{
-    const sp_run_tree *known = find(results, rank, false);
-    sp_run_tree tree = {.rank = rank};
-    unsigned *masks = remember_columns(results, rank);
-    if (masks == NULL)
-        return sp_fail_memory(error, "building a call tree");
-    int status = known == NULL ? build(results, &tree, error) : SP_OK;
-    if (status == SP_OK) {
-        status = visit(context, known == NULL ? &tree.tree : &known->tree, error);
-        sp_os_pages_free(tree.memory, tree.memory_size);
-    }
-    forget_columns(results, rank, masks);
-    free(masks);
-    return status;
 }

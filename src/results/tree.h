@@ -56,6 +56,25 @@ sp_id_range sp_call_id_range(const sp_call_sources *sources);
 /* True when the ids are exactly low .. high and may be in time order. */
 bool sp_call_ids_are_placeable(const sp_call_sources *sources, const sp_id_range *range);
 
+/* Goes through such sources by windows of ids; each window is then placed in the arrays. */
+typedef struct sp_id_windows {
+    const sp_call_sources *sources;
+    int64_t low;
+    size_t from, to; /* places of the window */
+    size_t size;     /* places a window */
+    uint32_t *next;  /* of each source */
+    unsigned char *seen;
+} sp_id_windows;
+
+int sp_id_windows_init(sp_id_windows *windows, const sp_call_sources *sources, int64_t low,
+                       sp_error *error);
+/* Moves on to the next window; false at the end. */
+bool sp_id_windows_next(sp_id_windows *windows);
+/* Writes the calls of the window from `tree` [at] on, with parent ids; false when a place is taken
+ * twice or left empty. */
+bool sp_id_windows_place(sp_id_windows *windows, sp_tree_arrays *tree, size_t at);
+void sp_id_windows_release(sp_id_windows *windows);
+
 /* Builds the tree by putting each call where its id says. Sets `*out_done` to false, and the arrays
  * to anything, when the recording is less regular than this way needs. */
 int sp_tree_place(const sp_call_sources *sources, const sp_id_range *range, sp_tree_arrays *tree,
@@ -68,10 +87,11 @@ int sp_tree_place(const sp_call_sources *sources, const sp_id_range *range, sp_t
 typedef struct sp_call_order sp_call_order;
 
 int sp_call_order_create(const sp_call_sources *sources, sp_call_order **out, sp_error *error);
-/* Fills the arrays from `at` on with row, call_index, start, end, lane and, when `ids` is not NULL,
- * ids[] and parent[] with the recorded ids. `*out_count` is 0 at the end. */
-int sp_call_order_next(sp_call_order *order, sp_tree_arrays *tree, int64_t *ids, size_t at,
-                       size_t *out_count, sp_error *error);
+/* Sorts the next window; `*out_count` is 0 at the end. */
+int sp_call_order_next(sp_call_order *order, size_t *out_count, sp_error *error);
+/* Writes the window to the arrays from `at` on: row, call_index, start, end, lane and, when `ids` is
+ * not NULL, ids[] and parent[] with the recorded ids. */
+void sp_call_order_write(const sp_call_order *order, sp_tree_arrays *tree, int64_t *ids, size_t at);
 void sp_call_order_free(sp_call_order *order);
 
 /* ---- Parents (tree_link.c) -------------------------------------------------------------------*/
@@ -81,12 +101,21 @@ void sp_call_order_free(sp_call_order *order);
 int sp_tree_link_ids(const sp_results *results, sp_tree_arrays *tree, const int64_t *ids,
                      const sp_id_range *range, sp_error *error);
 
+/* Numbers lanes 0, 1, ... in order of appearance. Zeroed memory is an empty map. */
+typedef struct sp_lane_map {
+    sp_number_map numbers;
+    uint32_t count;
+    int64_t last_lane;
+    uint32_t last_number;
+} sp_lane_map;
+
+/* Number of a lane; SP_NUMBER_NONE when memory is short. */
+uint32_t sp_lane_number(sp_lane_map *map, int64_t lane);
+
 /* From intervals, lane by lane. */
 typedef struct sp_interval_linker {
-    sp_number_map lanes;    /* lane to position in `innermost` */
+    sp_lane_map lanes;
     SP_VECTOR(int64_t) innermost; /* open call of each lane, -1 none */
-    int64_t last_lane;
-    uint32_t last_index;
 } sp_interval_linker;
 
 /* Calls [from, to) in order; SP_ERR_NESTING when intervals cross. Zeroed memory is a fresh
@@ -94,5 +123,12 @@ typedef struct sp_interval_linker {
 int sp_tree_link_intervals(const sp_results *results, sp_interval_linker *linker,
                            sp_tree_arrays *tree, size_t from, size_t to, sp_error *error);
 void sp_interval_linker_release(sp_interval_linker *linker);
+
+/* ---- Trees (tree.c) --------------------------------------------------------------------------*/
+
+/* The tree of a rank that was built before, NULL when there is none. */
+const sp_run_tree *sp_run_find_tree(const sp_results *results, uint32_t rank, bool from_intervals);
+/* Builds the tree for `tree->rank`; its memory is the caller's. */
+int sp_run_build_tree(sp_results *results, sp_run_tree *tree, sp_error *error);
 
 #endif

@@ -180,22 +180,34 @@ int sp_tree_link_ids(const sp_results *results, sp_tree_arrays *tree, const int6
 
 /* ---- Intervals -------------------------------------------------------------------------------*/
 
-/* Where the open calls of a lane are kept; SP_NUMBER_NONE when memory is short. */
-static uint32_t lane_index(sp_interval_linker *linker, int64_t lane)
+uint32_t sp_lane_number(sp_lane_map *map, int64_t lane)
 {
-    if (linker->innermost.count > 0 && linker->last_lane == lane)
-        return linker->last_index;
-    uint32_t index = sp_number_map_get(&linker->lanes, (uint64_t)lane);
-    if (index == SP_NUMBER_NONE) {
-        index = (uint32_t)linker->innermost.count;
-        if (!sp_vector_reserve(&linker->innermost, 1) ||
-            !sp_number_map_set(&linker->lanes, (uint64_t)lane, index))
+    if (map->count > 0 && map->last_lane == lane)
+        return map->last_number;
+    uint32_t number = sp_number_map_get(&map->numbers, (uint64_t)lane);
+    if (number == SP_NUMBER_NONE) {
+        number = map->count;
+        if (!sp_number_map_set(&map->numbers, (uint64_t)lane, number))
             return SP_NUMBER_NONE;
+        map->count++;
+    }
+    map->last_lane = lane;
+    map->last_number = number;
+    return number;
+}
+
+/* Where the innermost open call of a lane is kept; NULL when memory is short. */
+static int64_t *innermost_of(sp_interval_linker *linker, int64_t lane)
+{
+    uint32_t number = sp_lane_number(&linker->lanes, lane);
+    if (number == SP_NUMBER_NONE)
+        return NULL;
+    if (number == linker->innermost.count) {
+        if (!sp_vector_reserve(&linker->innermost, 1))
+            return NULL;
         linker->innermost.items[linker->innermost.count++] = -1;
     }
-    linker->last_lane = lane;
-    linker->last_index = index;
-    return index;
+    return &linker->innermost.items[number];
 }
 
 static int fail_nesting(const sp_results *results, const sp_tree_arrays *tree, size_t outer,
@@ -228,12 +240,12 @@ int sp_tree_link_intervals(const sp_results *results, sp_interval_linker *linker
 {
     for (size_t i = from; i < to; i++) {
         int64_t start = tree->start[i], end = tree->end[i];
-        uint32_t lane = lane_index(linker, tree->lane == NULL ? -1 : tree->lane[i]);
-        if (lane == SP_NUMBER_NONE)
+        int64_t *innermost = innermost_of(linker, tree->lane == NULL ? -1 : tree->lane[i]);
+        if (innermost == NULL)
             return sp_fail_memory(error, "building a call tree");
         if (end < start)
             return fail_backwards(results, tree, i, error);
-        int64_t parent = linker->innermost.items[lane];
+        int64_t parent = *innermost;
         /* A call that ended when this one begins is a sibling, unless this one has no length and
          * so lies inside it. */
         while (parent >= 0 &&
@@ -247,13 +259,13 @@ int sp_tree_link_intervals(const sp_results *results, sp_interval_linker *linker
         tree->parent[i] = parent;
         tree->depth[i] = parent < 0 ? 0 : tree->depth[parent] + 1;
         tree->exclusive[i] = length;
-        linker->innermost.items[lane] = (int64_t)i;
+        *innermost = (int64_t)i;
     }
     return SP_OK;
 }
 
 void sp_interval_linker_release(sp_interval_linker *linker)
 {
-    sp_number_map_release(&linker->lanes);
+    sp_number_map_release(&linker->lanes.numbers);
     sp_vector_release(&linker->innermost);
 }

@@ -218,7 +218,7 @@ static void sort_window(sp_call_order *order, int64_t earliest)
     }
 }
 
-static void write_window(const sp_call_order *order, sp_tree_arrays *tree, int64_t *ids, size_t at)
+void sp_call_order_write(const sp_call_order *order, sp_tree_arrays *tree, int64_t *ids, size_t at)
 {
     for (size_t i = 0; i < order->window.count; i++, at++) {
         const entry *call = &order->window.items[order->order.items[i]];
@@ -255,11 +255,10 @@ int sp_call_order_create(const sp_call_sources *sources, sp_call_order **out, sp
     return SP_OK;
 }
 
-int sp_call_order_next(sp_call_order *order, sp_tree_arrays *tree, int64_t *ids, size_t at,
-                       size_t *out_count, sp_error *error)
+int sp_call_order_next(sp_call_order *order, size_t *out_count, sp_error *error)
 {
     int64_t earliest = 0;
-    *out_count = 0;
+    *out_count = order->window.count = 0;
     if (!find_earliest(order, &earliest))
         return SP_OK;
     do {
@@ -273,7 +272,6 @@ int sp_call_order_next(sp_call_order *order, sp_tree_arrays *tree, int64_t *ids,
         !sp_vector_reserve(&order->order, count) || !sp_vector_reserve(&order->spare_order, count))
         return sp_fail_memory(error, "building a call tree");
     sort_window(order, earliest);
-    write_window(order, tree, ids, at);
     *out_count = count;
     return SP_OK;
 }

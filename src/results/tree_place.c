@@ -30,11 +30,92 @@ sp_id_range sp_call_id_range(const sp_call_sources *sources)
     return range;
 }
 
+/* Ids go through one lane after the other, so that with several of them their order is not that of
+ * time. */
+static bool has_one_lane(const sp_call_sources *sources)
+{
+    int64_t lane = 0;
+    for (size_t s = 0; s < sources->list.count; s++) {
+        const sp_call_source *source = &sources->list.items[s];
+        if (s == 0)
+            lane = sp_call_lane(source, 0);
+        if (source->thread == NULL && source->task == NULL && lane != -1)
+            return false;
+        for (uint32_t i = 0; (source->thread != NULL || source->task != NULL) && i < source->count;
+             i++)
+            if (sp_call_lane(source, i) != lane)
+                return false;
+    }
+    return true;
+}
+
 bool sp_call_ids_are_placeable(const sp_call_sources *sources, const sp_id_range *range)
 {
     return range->ascends && sources->num_calls > 0 &&
-           (uint64_t)range->high - (uint64_t)range->low == sources->num_calls - 1;
+           (uint64_t)range->high - (uint64_t)range->low == sources->num_calls - 1 &&
+           (!sources->has_lanes || has_one_lane(sources));
 }
+
+/* ---- Windows ---------------------------------------------------------------------------------*/
+
+int sp_id_windows_init(sp_id_windows *windows, const sp_call_sources *sources, int64_t low,
+                       sp_error *error)
+{
+    size_t count = sources->list.count;
+    size_t size = count < WINDOW_CALLS / 4 ? WINDOW_CALLS : count * 4;
+    *windows = (sp_id_windows){.sources = sources, .low = low, .size = size,
+                               .next = calloc(count + 1, sizeof *windows->next),
+                               .seen = malloc(size)};
+    if (windows->next != NULL && windows->seen != NULL)
+        return SP_OK;
+    sp_id_windows_release(windows);
+    return sp_fail_memory(error, "building a call tree");
+}
+
+void sp_id_windows_release(sp_id_windows *windows)
+{
+    free(windows->next);
+    free(windows->seen);
+}
+
+bool sp_id_windows_next(sp_id_windows *windows)
+{
+    size_t left = windows->sources->num_calls - windows->to;
+    windows->from = windows->to;
+    windows->to += left < windows->size ? left : windows->size;
+    return left > 0;
+}
+
+bool sp_id_windows_place(sp_id_windows *windows, sp_tree_arrays *tree, size_t at)
+{
+    size_t placed = 0, size = windows->to - windows->from;
+    int64_t first = windows->low + (int64_t)windows->from;
+    memset(windows->seen, 0, size);
+    for (size_t s = 0; s < windows->sources->list.count; s++) {
+        const sp_call_source *source = &windows->sources->list.items[s];
+        uint32_t i = windows->next[s];
+        for (; i < source->count; i++) {
+            size_t place = (size_t)(source->id[i] - first);
+            if (place >= size)
+                break;
+            if (windows->seen[place]++ != 0)
+                return false;
+            place += at;
+            tree->row[place] = source->row;
+            tree->call_index[place] = source->first + (uint64_t)i;
+            tree->start[place] = source->start[i];
+            tree->end[place] = sp_wrap_add(source->start[i], source->duration[i]);
+            tree->parent[place] = source->parent[i];
+            if (tree->lane != NULL)
+                tree->lane[place] = sp_call_lane(source, i);
+        }
+        placed += i - windows->next[s];
+        windows->next[s] = i;
+    }
+    return placed == size;
+}
+
+/* ---- Linking ---------------------------------------------------------------------------------*/
 
 /* The open calls of the lane, by depth. */
 typedef struct open_call {
@@ -43,43 +124,10 @@ typedef struct open_call {
 } open_call;
 
 typedef struct placer {
-    const sp_call_sources *sources;
     sp_tree_arrays *tree;
     int64_t low;
-    uint32_t *next; /* of each source */
-    unsigned char *seen;
-    size_t window;
     SP_VECTOR(open_call) open;
 } placer;
-
-/* Writes the calls with places [from, to); false when a place is taken twice or left empty. */
-static bool place_window(placer *p, size_t from, size_t to)
-{
-    sp_tree_arrays *tree = p->tree;
-    size_t placed = 0;
-    memset(p->seen, 0, to - from);
-    for (size_t s = 0; s < p->sources->list.count; s++) {
-        const sp_call_source *source = &p->sources->list.items[s];
-        uint32_t i = p->next[s];
-        for (; i < source->count; i++) {
-            size_t at = (size_t)(source->id[i] - p->low);
-            if (at >= to)
-                break;
-            if (p->seen[at - from]++ != 0)
-                return false;
-            tree->row[at] = source->row;
-            tree->call_index[at] = source->first + (uint64_t)i;
-            tree->start[at] = source->start[i];
-            tree->end[at] = sp_wrap_add(source->start[i], source->duration[i]);
-            tree->parent[at] = source->parent[i];
-            if (tree->lane != NULL)
-                tree->lane[at] = sp_call_lane(source, i);
-        }
-        placed += i - p->next[s];
-        p->next[s] = i;
-    }
-    return placed == to - from;
-}
 
 static bool is_after(const sp_tree_arrays *tree, size_t i, size_t before)
 {
@@ -141,20 +189,16 @@ static bool link_window(placer *p, size_t from, size_t to, int *status, sp_error
 int sp_tree_place(const sp_call_sources *sources, const sp_id_range *range, sp_tree_arrays *tree,
                   bool *out_done, sp_error *error)
 {
-    size_t num_sources = sources->list.count;
-    size_t window = num_sources < WINDOW_CALLS / 4 ? WINDOW_CALLS : num_sources * 4;
-    placer p = {.sources = sources, .tree = tree, .low = range->low, .window = window,
-                .next = calloc(num_sources + 1, sizeof *p.next), .seen = malloc(window)};
-    int status = SP_OK;
+    placer p = {.tree = tree, .low = range->low};
+    sp_id_windows windows;
     bool done = true;
-    if (p.next == NULL || p.seen == NULL)
-        status = sp_fail_memory(error, "building a call tree");
-    for (size_t from = 0; status == SP_OK && done && from < tree->count; from += window) {
-        size_t to = tree->count - from < window ? tree->count : from + window;
-        done = place_window(&p, from, to) && link_window(&p, from, to, &status, error);
-    }
-    free(p.next);
-    free(p.seen);
+    int status = sp_id_windows_init(&windows, sources, range->low, error);
+    if (status != SP_OK)
+        return status;
+    while (status == SP_OK && done && sp_id_windows_next(&windows))
+        done = sp_id_windows_place(&windows, tree, windows.from) &&
+               link_window(&p, windows.from, windows.to, &status, error);
+    sp_id_windows_release(&windows);
     sp_vector_release(&p.open);
     *out_done = done;
     return status;

@@ -1,0 +1,32 @@
+/* walk.h - through the calls of a rank, for those who need them once. What was read and built for a
+ * walk alone is given back after it, so that a walk over many ranks needs memory for one. */
+#ifndef SP_RESULTS_WALK_H
+#define SP_RESULTS_WALK_H
+
+#include "results/model.h"
+
+typedef struct sp_walked_call {
+    uint32_t row;
+    uint64_t call_index;
+    int64_t start, end;
+} sp_walked_call;
+
+#define SP_WALK_ROOT UINT64_MAX       /* no call encloses this one */
+#define SP_WALK_STOP (UINT64_MAX - 1) /* returned by a visitor that cannot go on */
+
+/* Is told each call, and what it had returned for the call that encloses it. */
+typedef uint64_t (*sp_call_visitor)(void *context, const sp_walked_call *call, uint64_t above);
+
+/* Walks in order of starts; an enclosing call comes before those inside it. No tree is built: only
+ * the open calls are kept. This needs calls that lie inside their parents and beside their
+ * siblings; at the first that does not, or when the visitor stops, the walk ends with `*out_done`
+ * false, and sp_run_walk_tree must be asked, which also knows what is wrong. */
+int sp_run_walk(sp_results *results, uint32_t rank, sp_call_visitor visit, void *context,
+                bool *out_done, sp_error *error);
+
+/* Shows the call tree of a rank to `visit`. */
+typedef int (*sp_tree_visitor)(void *context, const sp_call_tree *tree, sp_error *error);
+int sp_run_walk_tree(sp_results *results, uint32_t rank, sp_tree_visitor visit, void *context,
+                     sp_error *error);
+
+#endif
