@@ -40,7 +40,7 @@ typedef struct sp_resolved {
 } sp_resolved;
 
 /* Deeper than any stack can be: a record that claims more is damaged. */
-enum { SP_RESOLVER_MAX_DEPTH = 1 << 28 };
+enum { SP_RESOLVER_MAX_DEPTH = 1 << 26 };
 
 /* A marked call, times already in ns (appended: all of them as given). */
 typedef struct sp_marked_call {
