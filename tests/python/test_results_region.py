@@ -241,6 +241,8 @@ def test_pooled_statistics(pooled):
     assert (pooled.min_duration, pooled.max_duration) == (ns(10), ns(60))
     assert (pooled.first_duration, pooled.last_duration) == (ns(10), ns(60))
     assert (pooled.first_start_time, pooled.last_end_time) == (ns(5), ns(160))
+    empty = MPIRegion("step", {})
+    assert empty.num_calls == 0 and empty.first_start_time is None and empty.total_duration == 0.0
     assert pooled.p50_duration == ns(30)
     assert pooled.std_duration == ns(np.std([10, 30, 60]))
     assert pooled.total_exclusive_duration == ns(100)

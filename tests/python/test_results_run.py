@@ -102,6 +102,7 @@ def test_labels_and_ranks(run):
     run.label = None
     assert (run.label, run.display_label) == (None, "run")
     assert run.default_title() == "out/run.h5 (2 rank(s))"
+    assert ProfilingResults().default_title() == "profile (in memory, 0 rank(s))"
     run.label = "other"
     assert run.metadata["label"] == "other" and run.num_nodes is None
     assert ProfilingResults({"a": Region([0], [1])}).num_nodes == 1

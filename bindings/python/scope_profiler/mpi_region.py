@@ -145,7 +145,7 @@ class MPIRegion:
     @property
     def is_aggregate(self) -> bool:
         """Whether the run kept totals of this region instead of its calls."""
-        return any(self[rank].is_aggregate for rank in self._rows)
+        return self._run.is_aggregate and any(self[rank].is_aggregate for rank in self._rows)
 
     @property
     def has_thread_data(self) -> bool:
@@ -287,26 +287,21 @@ class MPIRegion:
     @property
     def has_timing(self) -> bool:
         """Whether it is known when the calls happened."""
-        return any(self[rank].has_timing for rank in self._rows)
+        return self.num_calls > 0 and not self.is_aggregate
 
     @property
     def _first_start_ns(self) -> int | None:
-        starts = [
-            self[rank]._statistics.start_minimum for rank in self._rows if self[rank].has_timing
-        ]
-        return min(starts) if starts else None
+        return self._statistics.start_minimum if self.has_timing else None
 
     @property
     def first_start_time(self) -> float | None:
         """Start of the first call on any rank in seconds, None when not known."""
-        first = self._first_start_ns
-        return None if first is None else first / _columns.NS_PER_S
+        return self._seconds("start_minimum") if self.has_timing else None
 
     @property
     def last_end_time(self) -> float | None:
         """End of the call that ended last on any rank in seconds, None when not known."""
-        ends = [self[rank].last_end_time for rank in self._rows if self[rank].has_timing]
-        return max((end for end in ends if end is not None), default=None)
+        return self._seconds("end_maximum") if self.has_timing else None
 
     # ---- by rank -----------------------------------------------------------------------------
 

@@ -500,10 +500,14 @@ class ProfilingResults:
         return frame
 
     def default_title(self) -> str:
-        """Returns the title of the summary: ``[label - ]<path> (N rank(s))``."""
-        name = self.display_label if self.file_path is None else _relative(self.file_path)
-        label = f"{self.label} - " if self.label and self.file_path is not None else ""
-        return f"{label}{name} ({self.num_ranks} rank(s))"
+        """Returns the title of the summary: ``[label - ]<path> (N rank(s))``.
+
+        A run without a file is called ``<label> (in memory, N rank(s))``.
+        """
+        if self.file_path is None:
+            return f"{self.display_label} (in memory, {self.num_ranks} rank(s))"
+        label = f"{self.label} - " if self.label else ""
+        return f"{label}{_relative(self.file_path)} ({self.num_ranks} rank(s))"
 
     def print_summary(
         self,
