@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .profile_io import load, read_profile, write_profile
     from .region import EventDataUnavailableError, Region
     from .results import ProfilingResults, merge_results
+    from .statistics import collect_region_statistics, write_region_statistics_json
 
 #: Members of the default manager that are functions of the package, too.
 _SHORTCUTS = (
@@ -62,6 +63,7 @@ _LAZY = {
     "build_call_stack": "call_stack",
     "call_stack_children": "call_stack",
     "call_stack_roots": "call_stack",
+    "collect_region_statistics": "statistics",
     "export_json": "json_export",
     "load": "profile_io",
     "merge_results": "results",
@@ -71,6 +73,7 @@ _LAZY = {
     "read_profile": "profile_io",
     "write_json": "json_export",
     "write_profile": "profile_io",
+    "write_region_statistics_json": "statistics",
 }
 
 define_region = ProfileManager.define_region
