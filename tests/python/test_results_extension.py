@@ -1,6 +1,7 @@
 """The extension itself: buffers, bad arguments, threads, sub-interpreters, laziness, leaks."""
 
 import array
+import ctypes
 import gc
 import subprocess
 import sys
@@ -143,6 +144,34 @@ def test_arguments_with_wrong_values(run):
         with pytest.raises(ValueError):
             refused()
     assert run.num_rows == 1
+
+
+def capsule_of(content):
+    """A capsule as the recorder makes it: {malloc'ed data, its size}."""
+    c_library = ctypes.CDLL(None)
+    c_library.malloc.restype = ctypes.c_void_p
+    data = c_library.malloc(ctypes.c_size_t(max(len(content), 1)))
+    ctypes.memmove(data, content, len(content))
+    image = (ctypes.c_size_t * 2)(data, len(content))
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = (
+        ctypes.py_object,
+        [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
+    )
+    return make(ctypes.addressof(image), _NAME, None), image
+
+
+_NAME = b"scope_profiler.image"
+
+
+@pytest.mark.parametrize("content", [b"", b"x", bytes(64), bytes(range(256)) * 8])
+def test_an_image_that_is_none(content):
+    capsule, image = capsule_of(content)
+    with pytest.raises((OSError, ValueError)):
+        Run.from_image(capsule)
+    assert image[0] == 0  # the memory has moved, also on failure
+    with pytest.raises(ValueError, match="already opened"):
+        Run.from_image(capsule)
 
 
 def test_a_run_is_not_a_file():

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -655,3 +656,48 @@ def test_reading_leaves_no_open_file(run, tmp_path):
     del back
     with h5py.File(path, "r+") as file:
         file.attrs["touched"] = 1
+
+
+def test_single_nanoseconds_beyond_doubles_survive_every_format(tmp_path):
+    base = 2**53 + 1
+    spans = [(base, base + 1), (base + 1_000_002, base + 1_000_009)]
+    trace = b"SCOPEPRF" + struct.pack("<iiqi4sq", 1, 0, 1, 4, b"tick", 2)
+    trace += struct.pack("<4q", *(start for start, _ in spans), *(end for _, end in spans))
+    source = tmp_path / "t_rank00000.spt"
+    source.write_bytes(trace)
+    file = convert_traces(tmp_path, tmp_path / "t.h5")
+    document = write_json(read_h5(file), tmp_path / "t.json")
+    for run in (load_traces(source), read_h5(file), read_json(document)):
+        region = run["tick"][0]
+        starts, ends = region.start_times_ns.tolist(), region.end_times_ns.tolist()
+        assert list(zip(starts, ends)) == spans
+        assert region.durations_ns.tolist() == [1, 7] and region.durations[0] == 1e-9
+        first, second = run.events()
+        assert (first["start"], second["start"]) == (0.0, 1_000_002 / 1e9)
+        assert second["duration"] == 7 / 1e9
+
+
+def test_recursion_of_thousands_of_levels_reads(tmp_path):
+    depth = 3000
+    region = Region(range(depth), range(2 * depth, depth, -1))
+    run = read_h5(write_profile(ProfilingResults({"rec": region}), tmp_path / "w.h5"))
+    stack = run.call_stack()
+    assert [call["depth"] for call in stack] == list(range(depth))
+    assert stack[-1]["call_path"].count(" > ") == depth - 1
+    stream = io.StringIO()
+    run.print_summary(stream=stream)
+    assert "rec ↻ (3k" in stream.getvalue() or "rec ↻ (3.00k" in stream.getvalue()
+
+
+def test_a_run_without_calls_goes_through_every_format(tmp_path):
+    empty = ProfilingResults({}, metadata={"label": "nothing"})
+    idle = ProfilingResults({"never": Region([], [])})
+    for run in (empty, idle):
+        for name in ("w.h5", "w.json", "w.json.gz"):
+            back = load(write_profile(run, tmp_path / name))
+            assert back.summary() == run.summary() and back.events() == []
+        text = (tmp_path / "w.json").read_text()
+        json.loads(text, parse_constant=lambda constant: pytest.fail(constant))
+        stream = io.StringIO()
+        read_h5(tmp_path / "w.h5").print_summary(stream=stream)
+        assert "nan" not in stream.getvalue()
