@@ -23,6 +23,7 @@ class Column:
     def __getitem__(self, index: int, /) -> int: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
+@final
 class Row(NamedTuple):
     region: int
     rank: int
@@ -37,6 +38,7 @@ class Row(NamedTuple):
     m2: float | None
     aggregate: tuple[int, int, int, int, int] | None
 
+@final
 class Statistics(NamedTuple):
     calls: int
     total: int
@@ -52,12 +54,14 @@ class Statistics(NamedTuple):
     gpu_calls: int
     gpu_total: int
 
+@final
 class Times(NamedTuple):
     start: int | None
     first_entry: int | None
     last_exit: int | None
     finalize: int | None
 
+@final
 class CallTree(NamedTuple):
     row: Column
     call_index: Column
@@ -68,6 +72,7 @@ class CallTree(NamedTuple):
     exclusive_ns: Column
     lane: Column | None
 
+@final
 class Thread(NamedTuple):
     rank: int
     index: int  # type: ignore[assignment]
@@ -79,6 +84,7 @@ class Thread(NamedTuple):
     cpu_ns: int
     name: str
 
+@final
 class Task(NamedTuple):
     rank: int
     index: int  # type: ignore[assignment]

@@ -18,7 +18,8 @@ static PyStructSequence_Field row_fields[] = {
     {"aggregate", "(count, total, minimum, maximum, exclusive) of a totals-only run, or None"},
     {NULL, NULL},
 };
-static PyStructSequence_Desc row_desc = {"scope_profiler._results.Row", NULL, row_fields, 12};
+static PyStructSequence_Desc row_desc = {"scope_profiler._results.Row",
+                                         "One (rank, region) row of a run.", row_fields, 12};
 
 static PyStructSequence_Field statistics_fields[] = {
     {"calls", "number of calls"},
@@ -36,7 +37,8 @@ static PyStructSequence_Field statistics_fields[] = {
     {"gpu_total", "ns"},
     {NULL, NULL},
 };
-static PyStructSequence_Desc statistics_desc = {"scope_profiler._results.Statistics", NULL,
+static PyStructSequence_Desc statistics_desc = {"scope_profiler._results.Statistics",
+                                                "Statistics of one row or pooled; durations in ns.",
                                                 statistics_fields, 13};
 
 static PyStructSequence_Field times_fields[] = {
@@ -46,7 +48,8 @@ static PyStructSequence_Field times_fields[] = {
     {"finalize", "absolute ns or None"},
     {NULL, NULL},
 };
-static PyStructSequence_Desc times_desc = {"scope_profiler._results.Times", NULL, times_fields, 4};
+static PyStructSequence_Desc times_desc = {"scope_profiler._results.Times", "Times of a run.",
+                                           times_fields, 4};
 
 static PyStructSequence_Field call_tree_fields[] = {
     {"row", "Column: row that the call belongs to"},
@@ -59,22 +62,26 @@ static PyStructSequence_Field call_tree_fields[] = {
     {"lane", "Column, or None without lanes"},
     {NULL, NULL},
 };
-static PyStructSequence_Desc call_tree_desc = {"scope_profiler._results.CallTree", NULL,
+static PyStructSequence_Desc call_tree_desc = {"scope_profiler._results.CallTree",
+                                               "All calls of one rank in call order.",
                                                call_tree_fields, 8};
 
 static PyStructSequence_Field thread_fields[] = {
     {"rank", NULL},     {"index", NULL},  {"ident", NULL},  {"native_id", NULL}, {"daemon", NULL},
     {"start_ns", NULL}, {"end_ns", NULL}, {"cpu_ns", NULL}, {"name", NULL},      {NULL, NULL},
 };
-static PyStructSequence_Desc thread_desc = {"scope_profiler._results.Thread", NULL, thread_fields,
-                                            9};
+static PyStructSequence_Desc thread_desc = {
+    "scope_profiler._results.Thread",
+    "One thread of a rank; times relative to the start of the run.", thread_fields, 9};
 
 static PyStructSequence_Field task_fields[] = {
     {"rank", NULL},    {"index", NULL}, {"thread_index", NULL}, {"created_ns", NULL},
     {"done_ns", NULL}, {"steps", NULL}, {"running_ns", NULL},   {"suspended_ns", NULL},
     {"kind", NULL},    {"name", NULL},  {"coro_name", NULL},    {NULL, NULL},
 };
-static PyStructSequence_Desc task_desc = {"scope_profiler._results.Task", NULL, task_fields, 11};
+static PyStructSequence_Desc task_desc = {
+    "scope_profiler._results.Task", "One task of a rank; times relative to the start of the run.",
+    task_fields, 11};
 
 int results_records_init(PyObject *module, results_state *state)
 {
