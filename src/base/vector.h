@@ -20,8 +20,9 @@
 
 /* Makes room for `extra` more items; false when memory is short (nothing changed). */
 #define sp_vector_reserve(vector, extra)                                                           \
-    sp_vector_grow((void **)&(vector)->items, &(vector)->room, (vector)->count, (extra),           \
-                   sizeof *(vector)->items)
+    ((extra) <= (vector)->room - (vector)->count ||                                                \
+     sp_vector_grow((void **)&(vector)->items, &(vector)->room, (vector)->count, (extra),          \
+                    sizeof *(vector)->items))
 
 #define sp_vector_release(vector) sp_vector_free((void **)&(vector)->items, &(vector)->count,      \
                                                  &(vector)->room)

@@ -1,5 +1,6 @@
 /* columns.c - the calls of a row: read at first use, kept until close. */
 #include "base/error.h"
+#include "base/os/pages.h"
 #include "results/model.h"
 
 #include <stddef.h>
@@ -88,6 +89,87 @@ int sp_results_column(sp_results *results, size_t row, sp_column column, const i
     *out_count = (size_t)results->rows.items[row].row->count;
     return SP_OK;
 }
+
+/* ---- Whole ranks -----------------------------------------------------------------------------*/
+
+/* Below this, columns are read one by one. */
+enum { BLOCK_BYTES = 4 << 20 };
+
+/* Columns of a row that would have to be read; those that can be borrowed are on the way. */
+static unsigned unread_columns(sp_results *results, uint32_t row, unsigned columns)
+{
+    sp_run_row *run_row = &results->rows.items[row];
+    unsigned unread = 0;
+    for (int c = 0; c < SP_COLUMN_COUNT; c++) {
+        bool is_wanted = (columns & run_row->columns & SP_COLUMN_BIT(c)) != 0;
+        bool is_kept = run_row->cache != NULL && run_row->cache->values[c] != NULL;
+        if (is_wanted && !is_kept && borrow(results, row, (sp_column)c) == NULL)
+            unread |= SP_COLUMN_BIT(c);
+    }
+    return unread;
+}
+
+static size_t block_bytes(sp_results *results, uint32_t rank, unsigned columns)
+{
+    size_t bytes = 0;
+    for (uint32_t r = sp_run_first_row_of_rank(results, rank); r != SP_NO_ROW;
+         r = results->rows.items[r].next_in_rank) {
+        uint64_t count = results->rows.items[r].row->count;
+        unsigned unread = count == 0 ? 0 : unread_columns(results, r, columns);
+        for (; unread != 0; unread &= unread - 1) {
+            if (count > (SIZE_MAX - bytes) / sizeof(int64_t))
+                return SIZE_MAX;
+            bytes += (size_t)count * sizeof(int64_t);
+        }
+    }
+    return bytes;
+}
+
+/* Reads into `memory`, which holds what block_bytes counted. */
+static int fill_block(sp_results *results, uint32_t rank, unsigned columns, int64_t *memory,
+                      sp_error *error)
+{
+    for (uint32_t r = sp_run_first_row_of_rank(results, rank); r != SP_NO_ROW;
+         r = results->rows.items[r].next_in_rank) {
+        size_t count = (size_t)results->rows.items[r].row->count;
+        unsigned unread = count == 0 ? 0 : unread_columns(results, r, columns);
+        sp_row_cache *cache = unread == 0 ? NULL : sp_run_row_cache(&results->rows.items[r]);
+        if (unread != 0 && cache == NULL)
+            return sp_fail_memory(error, "reading calls");
+        for (int c = 0; c < SP_COLUMN_COUNT; c++) {
+            if (!(unread & SP_COLUMN_BIT(c)))
+                continue;
+            int status = sp_run_read_piece(results, r, (sp_column)c, 0, count, memory, error);
+            if (status != SP_OK)
+                return status;
+            cache->values[c] = memory;
+            memory += count;
+        }
+    }
+    return SP_OK;
+}
+
+int sp_run_load_rank(sp_results *results, uint32_t rank, unsigned columns, sp_error *error)
+{
+    size_t bytes = results->store == NULL ? 0 : block_bytes(results, rank, columns);
+    if (bytes < BLOCK_BYTES)
+        return SP_OK;
+    void *memory = sp_vector_reserve(&results->blocks, 1) ? sp_os_pages_alloc(bytes) : NULL;
+    if (memory == NULL)
+        return sp_fail_memory(error, "reading calls");
+    results->blocks.items[results->blocks.count++] = (sp_column_block){memory, bytes};
+    return fill_block(results, rank, columns, memory, error);
+}
+
+void sp_run_release_blocks(sp_results *results, size_t keep)
+{
+    while (results->blocks.count > keep) {
+        const sp_column_block *block = &results->blocks.items[--results->blocks.count];
+        sp_os_pages_free(block->memory, block->size);
+    }
+}
+
+/* ---- Exclusive times -------------------------------------------------------------------------*/
 
 /* Hands the exclusive times of a rank's tree to its rows. */
 static int spread_exclusive(sp_results *results, uint32_t rank, const sp_call_tree *tree,

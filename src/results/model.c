@@ -145,6 +145,8 @@ void sp_results_close(sp_results *results)
         return;
     sp_run_release_trees(results);
     release_rows(results);
+    sp_run_release_blocks(results, 0);
+    sp_vector_release(&results->blocks);
     sp_vector_release(&results->regions);
     sp_vector_release(&results->ranks);
     sp_vector_release(&results->metadata);

@@ -16,7 +16,7 @@
 /* What was read or computed of one row so far. */
 typedef struct sp_row_cache {
     const int64_t *values[SP_COLUMN_COUNT]; /* NULL: not read */
-    int64_t *owned[SP_COLUMN_COUNT];        /* the same, or NULL where the reader owns them */
+    int64_t *owned[SP_COLUMN_COUNT];        /* the same; NULL: the reader's or in a block */
     int64_t *exclusive;                     /* in the arena */
     bool has_statistics;
     sp_row_statistics statistics; /* of a row that came without */
@@ -49,6 +49,12 @@ typedef struct sp_run_tree {
     size_t memory_size;
 } sp_run_tree;
 
+/* Columns of many rows, read at once into one piece of memory. */
+typedef struct sp_column_block {
+    void *memory;
+    size_t size;
+} sp_column_block;
+
 struct sp_results {
     sp_arena arena;
     const sp_store_table *store; /* NULL: built by hand */
@@ -67,6 +73,7 @@ struct sp_results {
     SP_VECTOR(const sp_task_row *) tasks;
     SP_VECTOR(const sp_extra *) extras;
     SP_VECTOR(sp_run_tree) trees;
+    SP_VECTOR(sp_column_block) blocks;
     sp_map region_ids;
     sp_number_map rank_ids; /* rank to position in `ranks` */
     sp_number_map row_ids;  /* region << 32 | rank to the first such row */
@@ -82,6 +89,12 @@ sp_row_cache *sp_run_row_cache(sp_run_row *row);
 
 /* First row of a rank, SP_NO_ROW when it has none. */
 uint32_t sp_run_first_row_of_rank(const sp_results *results, uint32_t rank);
+
+/* Reads columns of all rows of a rank that has many calls, for a walk through all of them. They are
+ * kept like others, in one block that is added to `blocks`. */
+int sp_run_load_rank(sp_results *results, uint32_t rank, unsigned columns, sp_error *error);
+/* Frees the blocks after the first `keep`. No row may point into them any more. */
+void sp_run_release_blocks(sp_results *results, size_t keep);
 
 /* Frees all call trees. */
 void sp_run_release_trees(sp_results *results);

@@ -90,7 +90,13 @@ int sp_call_sources_collect(sp_results *results, uint32_t rank, bool with_ids,
                             sp_call_sources *sources, sp_error *error)
 {
     *sources = (sp_call_sources){.has_ids = with_ids && every_row_has_ids(results, rank)};
+    unsigned columns = SP_COLUMN_BIT(SP_COLUMN_START) | SP_COLUMN_BIT(SP_COLUMN_DURATION) |
+                       SP_COLUMN_BIT(SP_COLUMN_THREAD_ID) | SP_COLUMN_BIT(SP_COLUMN_TASK_ID);
+    if (sources->has_ids)
+        columns |= SP_COLUMN_BIT(SP_COLUMN_CALL_ID) | SP_COLUMN_BIT(SP_COLUMN_PARENT_ID);
     int status = count_calls(results, rank, error);
+    if (status == SP_OK)
+        status = sp_run_load_rank(results, rank, columns, error);
     for (uint32_t r = sp_run_first_row_of_rank(results, rank); status == SP_OK && r != SP_NO_ROW;
          r = results->rows.items[r].next_in_rank) {
         sp_call_source row;

@@ -18,27 +18,35 @@ static unsigned cached_columns(const sp_row_cache *cache)
     return mask;
 }
 
-/* Which columns the rows of a rank hold already, in order of the chain; NULL: no memory. */
-static unsigned *remember_columns(const sp_results *results, uint32_t rank)
+/* What the run held before a walk. */
+typedef struct holdings {
+    unsigned *columns; /* of the rank's rows, in order of the chain */
+    size_t num_blocks;
+} holdings;
+
+static int remember(const sp_results *results, uint32_t rank, holdings *out, sp_error *error)
 {
     size_t count = 0;
     uint32_t first = sp_run_first_row_of_rank(results, rank);
     for (uint32_t r = first; r != SP_NO_ROW; r = results->rows.items[r].next_in_rank)
         count++;
-    unsigned *masks = malloc((count + 1) * sizeof *masks);
+    *out = (holdings){malloc((count + 1) * sizeof *out->columns), results->blocks.count};
+    if (out->columns == NULL)
+        return sp_fail_memory(error, "walking through calls");
     count = 0;
-    for (uint32_t r = first; masks != NULL && r != SP_NO_ROW;
-         r = results->rows.items[r].next_in_rank)
-        masks[count++] = cached_columns(results->rows.items[r].cache);
-    return masks;
+    for (uint32_t r = first; r != SP_NO_ROW; r = results->rows.items[r].next_in_rank)
+        out->columns[count++] = cached_columns(results->rows.items[r].cache);
+    return SP_OK;
 }
 
-static void forget_columns(sp_results *results, uint32_t rank, const unsigned *masks)
+/* Gives back what has come since. */
+static void restore(sp_results *results, uint32_t rank, holdings *before)
 {
+    const unsigned *columns = before->columns;
     for (uint32_t r = sp_run_first_row_of_rank(results, rank); r != SP_NO_ROW;
          r = results->rows.items[r].next_in_rank) {
         sp_row_cache *cache = results->rows.items[r].cache;
-        unsigned drop = cached_columns(cache) & ~*masks++;
+        unsigned drop = cached_columns(cache) & ~*columns++;
         for (int c = 0; c < SP_COLUMN_COUNT; c++)
             if (drop & SP_COLUMN_BIT(c)) {
                 free(cache->owned[c]);
@@ -46,6 +54,8 @@ static void forget_columns(sp_results *results, uint32_t rank, const unsigned *m
                 cache->values[c] = NULL;
             }
     }
+    sp_run_release_blocks(results, before->num_blocks);
+    free(before->columns);
 }
 
 int sp_run_walk_tree(sp_results *results, uint32_t rank, sp_tree_visitor visit, void *context,
@@ -53,16 +63,16 @@ int sp_run_walk_tree(sp_results *results, uint32_t rank, sp_tree_visitor visit, 
 {
     const sp_run_tree *known = sp_run_find_tree(results, rank, false);
     sp_run_tree tree = {.rank = rank};
-    unsigned *masks = remember_columns(results, rank);
-    if (masks == NULL)
-        return sp_fail_memory(error, "walking through calls");
-    int status = known == NULL ? sp_run_build_tree(results, &tree, error) : SP_OK;
+    holdings before;
+    int status = remember(results, rank, &before, error);
+    if (status != SP_OK)
+        return status;
+    status = known == NULL ? sp_run_build_tree(results, &tree, error) : SP_OK;
     if (status == SP_OK) {
         status = visit(context, known == NULL ? &tree.tree : &known->tree, error);
         sp_os_pages_free(tree.memory, tree.memory_size);
     }
-    forget_columns(results, rank, masks);
-    free(masks);
+    restore(results, rank, &before);
     return status;
 }
 
@@ -83,6 +93,7 @@ typedef struct walker {
     void *context;
     sp_lane_map lanes;
     SP_VECTOR(walked_lane) stacks; /* by number of the lane */
+    walked_lane only;              /* of calls without lanes */
     int64_t before;                /* start of the call before */
     /* One window of calls. */
     sp_tree_arrays window;
@@ -126,7 +137,7 @@ static bool step(walker *w, size_t i)
 {
     const sp_tree_arrays *calls = &w->window;
     sp_walked_call call = {calls->row[i], calls->call_index[i], calls->start[i], calls->end[i]};
-    walked_lane *lane = lane_of(w, calls->lane == NULL ? -1 : calls->lane[i]);
+    walked_lane *lane = calls->lane == NULL ? &w->only : lane_of(w, calls->lane[i]);
     if (lane == NULL || call.end < call.start || call.start < w->before)
         return false;
     w->before = call.start;
@@ -239,6 +250,7 @@ static void release(walker *w)
 {
     for (size_t i = 0; i < w->stacks.count; i++)
         sp_vector_release(&w->stacks.items[i].open);
+    sp_vector_release(&w->only.open);
     sp_vector_release(&w->stacks);
     sp_number_map_release(&w->lanes.numbers);
     free(w->window.start);
@@ -250,17 +262,17 @@ int sp_run_walk(sp_results *results, uint32_t rank, sp_call_visitor visit, void 
     walker w = {.visit = visit, .context = context, .before = INT64_MIN};
     sp_call_sources sources;
     bool done = true;
-    unsigned *masks = remember_columns(results, rank);
-    if (masks == NULL)
-        return sp_fail_memory(error, "walking through calls");
-    int status = sp_call_sources_collect(results, rank, true, &sources, error);
+    holdings before;
+    int status = remember(results, rank, &before, error);
+    if (status != SP_OK)
+        return status;
+    status = sp_call_sources_collect(results, rank, true, &sources, error);
     if (status == SP_OK) {
         status = walk_sources(&w, &sources, &done, error);
         sp_call_sources_release(&sources);
     }
     release(&w);
-    forget_columns(results, rank, masks);
-    free(masks);
+    restore(results, rank, &before);
     *out_done = done;
     return status;
 }
