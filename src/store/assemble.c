@@ -59,8 +59,8 @@ static void release(sp_assembler *a)
         sp_text_release(&a->rows.items[i].metadata);
     free(a->lanes);
     free(a->lane_ids);
-    free(a->calls);
-    free(a->spare);
+    sp_assemble_release_room(a);
+    sp_keep_release(&a->kept);
     sp_vector_release(&a->rows);
     sp_vector_release(&a->row_of);
     sp_vector_release(&a->flagged);

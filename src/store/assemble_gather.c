@@ -1,5 +1,7 @@
 #include "store/assemble_int.h"
 
+#include "base/os/pages.h"
+
 #include <stdlib.h>
 
 /* However small the budget: fewer calls at a time would only multiply the passes. */
@@ -13,6 +15,11 @@ static bool any_unsorted(const sp_assembler *a)
         if (!a->rows.items[i].is_sorted)
             return true;
     return false;
+}
+
+static size_t spare_bytes(const sp_assembler *a)
+{
+    return (a->room / 2 + 1) * sizeof *a->spare;
 }
 
 static int add_group(sp_assembler *a, size_t first, size_t last, uint64_t calls, size_t most)
@@ -47,25 +54,52 @@ static int make_groups(sp_assembler *a, size_t most)
     return add_group(a, first, a->rows.count, calls, most);
 }
 
+static size_t budget_of(const sp_assembly *in)
+{
+    return in->memory_budget > 0 ? in->memory_budget : DEFAULT_BUDGET;
+}
+
+size_t sp_assemble_room(const sp_assembly *assembly)
+{
+    size_t budget = budget_of(assembly);
+    size_t room = (budget - budget / 8) / sizeof(sp_ordered_call);
+    return room < LEAST_ROOM ? LEAST_ROOM : room;
+}
+
+/* The rest of the budget. */
+static size_t piece_size(const sp_assembly *in)
+{
+    size_t piece = budget_of(in) / 8 / (SP_COLUMN_COUNT * sizeof(int64_t));
+    piece = piece < LEAST_PIECE ? LEAST_PIECE : piece;
+    return piece > LARGEST_PIECE ? LARGEST_PIECE : piece;
+}
+
 int sp_assemble_plan(sp_assembler *a)
 {
-    size_t budget = a->in->memory_budget > 0 ? a->in->memory_budget : DEFAULT_BUDGET;
-    size_t most = (budget - budget / 8) / sizeof(sp_ordered_call);
+    size_t most = sp_assemble_room(a->in);
     bool needs_spare = any_unsorted(a);
-    if (needs_spare)
+    a->piece = piece_size(a->in);
+    if (sp_keep_settle(a))
+        most = SIZE_MAX; /* one group, of which no more than a->room is ordered at a time */
+    else if (needs_spare)
         most -= most / 3;
-    most = most < LEAST_ROOM ? LEAST_ROOM : most;
-    size_t piece = budget / 8 / (SP_COLUMN_COUNT * sizeof(int64_t));
-    piece = piece < LEAST_PIECE ? LEAST_PIECE : piece;
-    a->piece = piece > LARGEST_PIECE ? LARGEST_PIECE : piece;
+    size_t kept_room = a->room;
     int status = make_groups(a, most);
     if (status != SP_OK || a->groups.count == 0)
         return status;
-    a->calls = malloc(a->room * sizeof *a->calls);
-    a->spare = needs_spare ? malloc((a->room / 2 + 1) * sizeof *a->spare) : NULL;
+    if (a->kept.is_on)
+        a->room = kept_room;
+    a->calls = sp_os_pages_alloc(a->room * sizeof *a->calls);
+    a->spare = needs_spare ? sp_os_pages_alloc(spare_bytes(a)) : NULL;
     if (a->calls == NULL || (needs_spare && a->spare == NULL))
         return sp_fail_memory(a->error, "sorting calls");
     return SP_OK;
+}
+
+void sp_assemble_release_room(sp_assembler *a)
+{
+    sp_os_pages_free(a->calls, a->room * sizeof *a->calls);
+    sp_os_pages_free(a->spare, spare_bytes(a));
 }
 
 /* Where the next call of each row of the group goes. */
@@ -112,6 +146,14 @@ static int scatter_group(sp_assembler *a, const sp_row_group *group)
     sp_walk_visitor visitor = {.context = &s, .calls = scatter_calls};
     int status = sp_walk(a->in, &visitor, NULL, a->error);
     free(next);
+    return status;
+}
+
+static int gather_kept(sp_assembler *a, const sp_row_group *group, sp_row_sink sink, void *context)
+{
+    int status = SP_OK;
+    for (size_t i = group->first; i < group->last && status == SP_OK; i++)
+        status = sp_keep_gather(a, i, sink, context);
     return status;
 }
 
@@ -214,6 +256,8 @@ static int gather_windows(sp_assembler *a, size_t row, sp_row_sink sink, void *c
 int sp_assemble_gather(sp_assembler *a, size_t group, sp_row_sink sink, void *context)
 {
     const sp_row_group *g = &a->groups.items[group];
+    if (a->kept.is_on)
+        return gather_kept(a, g, sink, context);
     return g->is_windowed ? gather_windows(a, g->first, sink, context)
                           : gather_whole(a, group, sink, context);
 }

@@ -3,7 +3,8 @@
  * assemble.c           the order of the steps, ids, result
  * assemble_walk.c      one pass over the records
  * assemble_survey.c    first pass: rows, statistics, which calls there are
- * assemble_gather.c    further passes: the calls of some rows, sorted
+ * assemble_keep.c      what the first pass decodes, kept when the budget holds it all
+ * assemble_gather.c    otherwise further passes: the calls of some rows, sorted
  * assemble_emit.c      calls to columns to writers
  * assemble_metadata.c  event_metadata of the rows
  * assemble_extras.c    what the schema has no place for
@@ -23,6 +24,22 @@ __extension__ typedef unsigned __int128 sp_wide;
 
 #define SP_ROW_NONE UINT32_MAX
 
+/* A call as the first pass leaves it. */
+typedef struct sp_kept_call {
+    int64_t start, duration;
+    uint64_t number;
+    uint32_t up; /* number minus the parent's, 0: none */
+    uint32_t lane;
+} sp_kept_call;
+
+/* Zeroed memory keeps nothing. */
+typedef struct sp_kept_calls {
+    sp_kept_call *calls; /* num_chunks chunks */
+    uint32_t *next;      /* chunk of the same row that follows each chunk */
+    size_t num_chunks, used_chunks;
+    bool is_on;
+} sp_kept_calls;
+
 /* Order of the calls of a file: by start, then by id, which is by lane and number. */
 typedef struct sp_call_key {
     int64_t start;
@@ -38,13 +55,16 @@ typedef struct sp_assemble_row {
     sp_call_key first, last; /* in file order */
     int64_t first_duration, last_duration, minimum, maximum, end_maximum;
     sp_wide total, exclusive;
-    /* Durations below SP_SQUARE_LIMIT: their number, sum and exact sum of squares. The others, days
-     * long: running mean and sum of squared deviations. */
-    uint64_t num_plain, num_huge;
-    sp_wide plain_total, plain_squares;
+    /* Exact sum of the squares of durations below SP_SQUARE_LIMIT. Of the others, which are days
+     * long: their number and sum, running mean and sum of squared deviations. */
+    sp_wide squares;
+    uint64_t num_huge;
+    sp_wide huge_total;
     double huge_mean, huge_m2;
     bool is_sorted; /* in the order in which a pass meets its calls */
     bool has_sides;
+    sp_kept_call *keep_at, *keep_end; /* where the next call is kept */
+    uint32_t first_chunk, last_chunk;
     sp_text metadata; /* JSON list, empty: no call has any */
 } sp_assemble_row;
 
@@ -96,8 +116,9 @@ typedef struct sp_assembler {
     uint64_t bad_metadata;             /* texts that are no JSON object */
     sp_assembly_result result;
 
+    sp_kept_calls kept;
     SP_VECTOR(sp_row_group) groups;
-    sp_ordered_call *calls, *spare; /* room and room / 2 of them */
+    sp_ordered_call *calls, *spare; /* room and (at need) room / 2 of them */
     size_t room;
     size_t held; /* group whose calls are in `calls`, sorted; SIZE_MAX: none */
     size_t piece; /* values of a column given to a writer at once */
@@ -138,11 +159,38 @@ int sp_assemble_survey(sp_assembler *a);
 void sp_assemble_row_statistics(const sp_assemble_row *row, sp_row_statistics *out);
 int64_t sp_assemble_row_exclusive(const sp_assemble_row *row);
 
-/* Divides the rows into groups that fit the budget and allocates the working arrays. */
-int sp_assemble_plan(sp_assembler *a);
-
 /* Gets `count` calls of row `row`, sorted and following those it got before. */
 typedef int (*sp_row_sink)(void *context, size_t row, const sp_ordered_call *calls, size_t count);
+
+/* Calls that the working arrays may hold. */
+size_t sp_assemble_room(const sp_assembly *assembly);
+
+/* Keeps the calls of the first pass if the budget allows it. */
+void sp_keep_begin(sp_assembler *a);
+/* Makes room for further calls of the row; false when there is none, and keeping is then off. */
+bool sp_keep_chunk(sp_kept_calls *kept, sp_assemble_row *row);
+/* After the first pass: whether all calls were kept and can be sorted within the budget (sets the
+ * room for that); if not they are given up. */
+bool sp_keep_settle(sp_assembler *a);
+/* Gives the calls of a row to the sink. */
+int sp_keep_gather(sp_assembler *a, size_t row, sp_row_sink sink, void *context);
+void sp_keep_release(sp_kept_calls *kept);
+
+static inline void sp_keep_call(sp_kept_calls *kept, sp_assemble_row *row, const sp_walk_call *call)
+{
+    uint64_t up = call->parent == SP_RECORD_NO_PARENT ? 0 : call->number - call->parent;
+    if (row->keep_at == row->keep_end && !sp_keep_chunk(kept, row))
+        return;
+    kept->is_on = up <= UINT32_MAX;
+    *row->keep_at++ = (sp_kept_call){.start = call->start, .duration = call->duration,
+                                     .number = call->number, .up = (uint32_t)up,
+                                     .lane = call->lane};
+}
+
+/* Divides the rows into groups that fit the budget and allocates the working arrays. */
+int sp_assemble_plan(sp_assembler *a);
+void sp_assemble_release_room(sp_assembler *a);
+
 /* Gives the calls of a group to the sink, row by row. */
 int sp_assemble_gather(sp_assembler *a, size_t group, sp_row_sink sink, void *context);
 

@@ -40,6 +40,7 @@ static void add_huge(sp_assemble_row *row, int64_t duration)
 {
     double value = (double)duration, from_mean = value - row->huge_mean;
     row->num_huge++;
+    row->huge_total += (uint64_t)duration;
     row->huge_mean += from_mean / (double)row->num_huge;
     row->huge_m2 += from_mean * (value - row->huge_mean);
 }
@@ -76,13 +77,10 @@ static inline void add_call(sp_assemble_row *row, const sp_walk_call *call)
     row->end_maximum = end > row->end_maximum ? end : row->end_maximum;
     row->total += (uint64_t)duration;
     row->exclusive += (uint64_t)call->exclusive;
-    if (duration < SP_SQUARE_LIMIT) {
-        row->num_plain++;
-        row->plain_total += (uint64_t)duration;
-        row->plain_squares += (sp_wide)duration * (uint64_t)duration;
-    } else {
+    if (duration < SP_SQUARE_LIMIT)
+        row->squares += (sp_wide)(uint64_t)duration * (uint64_t)duration;
+    else
         add_huge(row, duration);
-    }
 }
 
 static int note_flags(sp_assembler *a, sp_assemble_row *row, const sp_walk_call *call)
@@ -108,6 +106,8 @@ static int survey_calls(void *context, const sp_walk_call *calls, size_t count, 
             status = note_flags(a, row, call);
         if (status != SP_OK)
             return status;
+        if (a->kept.is_on)
+            sp_keep_call(&a->kept, row, call);
         add_call(row, call);
         a->result.num_clamped += call->is_clamped;
         if (!sp_call_numbers_add(&a->lanes[call->lane].numbers, call->number))
@@ -203,6 +203,7 @@ int sp_assemble_survey(sp_assembler *a)
 {
     sp_walk_visitor visitor = {.context = a, .calls = survey_calls, .side = survey_side,
                                .drain = survey_drain, .lost = survey_lost, .check_sums = true};
+    sp_keep_begin(a);
     int status = sp_walk(a->in, &visitor, a->result.states, a->error);
     if (status == SP_OK)
         status = number_lanes(a);
@@ -221,19 +222,20 @@ int64_t sp_assemble_row_exclusive(const sp_assemble_row *row)
     return narrow(row->exclusive);
 }
 
-/* Sum of squared deviations from the mean. The plain part is exact: with total = q n + r it is
- * squares - q (total + r) - r r / n in integers; the huge part joins by the difference of means. */
+/* Sum of squared deviations from the mean. Without huge durations it is exact: with total = q n + r
+ * it is squares - q (total + r) - r r / n in integers; the huge ones join by the difference of
+ * means. */
 static double squared_deviations(const sp_assemble_row *row)
 {
-    if (row->num_plain == 0)
+    sp_wide n = row->count - row->num_huge, total = row->total - row->huge_total;
+    if (n == 0)
         return row->huge_m2;
-    sp_wide n = row->num_plain, q = row->plain_total / n, r = row->plain_total % n;
-    double plain = (double)(row->plain_squares - q * (row->plain_total + r)) -
-                   (double)r * ((double)r / (double)n);
+    sp_wide q = total / n, r = total % n;
+    double plain = (double)(row->squares - q * (total + r)) - (double)r * ((double)r / (double)n);
     plain = plain < 0 ? 0 : plain;
     if (row->num_huge == 0)
         return plain;
-    double apart = row->huge_mean - (double)row->plain_total / (double)n;
+    double apart = row->huge_mean - (double)total / (double)n;
     double weight = (double)n * (double)row->num_huge / (double)row->count;
     return plain + row->huge_m2 + apart * apart * weight;
 }

@@ -7,6 +7,10 @@ bool sp_call_numbers_push(sp_call_numbers *numbers, uint64_t number)
     size_t n = numbers->runs.count;
     sp_number_run *runs = numbers->runs.items;
     numbers->count++;
+    if (n > 0 && number == runs[n - 1].last + 1 && number != 0) {
+        runs[n - 1].last = number;
+        return true;
+    }
     if (n > 0 && number + 1 == runs[n - 1].first && number != UINT64_MAX) {
         runs[n - 1].first = number;
         while (n > 1 && number != 0 && runs[n - 2].last + 1 == number) {

@@ -22,17 +22,22 @@ typedef struct sp_call_numbers {
 /* Adds a number that is not there yet; false when memory is short. */
 bool sp_call_numbers_push(sp_call_numbers *numbers, uint64_t number);
 
+/* The same; the two common cases here: the next sibling, and the parent of what came just before. */
 static inline bool sp_call_numbers_add(sp_call_numbers *numbers, uint64_t number)
 {
-    if (numbers->runs.count > 0) {
-        sp_number_run *top = &numbers->runs.items[numbers->runs.count - 1];
-        if (number == top->last + 1 && number != 0) {
-            top->last = number;
-            numbers->count++;
-            return true;
-        }
-    }
-    return sp_call_numbers_push(numbers, number);
+    size_t n = numbers->runs.count;
+    if (n == 0)
+        return sp_call_numbers_push(numbers, number);
+    sp_number_run *top = &numbers->runs.items[n - 1];
+    if (number == top->last + 1 && number != 0)
+        top->last = number;
+    else if (number + 1 == top->first && number < top->first &&
+             (n == 1 || number > top[-1].last + 1))
+        top->first = number;
+    else
+        return sp_call_numbers_push(numbers, number);
+    numbers->count++;
+    return true;
 }
 
 /* Sorts and joins the runs; false when a number was added twice. Nothing is added afterwards. */

@@ -517,6 +517,25 @@ static void extreme_times_by_hand(void)
     recording_release(&w);
 }
 
+static void a_parent_far_away_by_hand(void)
+{
+    /* r2, begun 2^33 calls after its parent r1. */
+    const uint64_t far = UINT64_C(1) << 33;
+    uint64_t words[] = {sp_record_first(SP_RECORD_CALL_MARKED, 2, 0), zero + 5, zero + 6, 0, far,
+                        0, 1, 1, zero + 5, zero + 6,
+                        sp_record_first(SP_RECORD_CALL_MARKED, 1, 0), zero, zero + 9, 0, 0,
+                        SP_RECORD_NO_PARENT, 0, 0, zero, zero + 9};
+    sp_store_writer w = {0};
+    sp_assembly_result result = {0};
+    CHECK_INT(assemble_words(words, 20, &(sp_assembly){0}, &w, &result, NULL), SP_OK);
+    const int64_t ids[] = {0, 1}, parents[] = {-1, 0};
+    CHECK(memcmp(w.values[SP_COLUMN_CALL_ID], ids, sizeof ids) == 0);
+    CHECK(memcmp(w.values[SP_COLUMN_PARENT_ID], parents, sizeof parents) == 0);
+    CHECK_INT(w.rows.items[0].exclusive_total, 8);
+    sp_assembly_result_release(&result);
+    recording_release(&w);
+}
+
 static void nothing_recorded(void)
 {
     sp_store_writer w = {0};
@@ -593,6 +612,7 @@ int main(void)
     RUN(a_small_nest_by_hand);
     RUN(extras_by_hand);
     RUN(extreme_times_by_hand);
+    RUN(a_parent_far_away_by_hand);
     RUN(nothing_recorded);
     RUN(trouble_is_named);
     RUN(a_failing_writer_ends_it);
