@@ -647,7 +647,7 @@ class ProfilingResults:
 
 def _count_ranks(run: Run, metadata: Mapping[str, Any]) -> int:
     size = metadata.get("mpi_size")
-    return max(run.num_ranks, int(size)) if hasattr(size, "__index__") else run.num_ranks
+    return max(run.num_ranks, size if isinstance(size, int) else 0)
 
 
 def _seconds(value: int | None) -> float | None:
