@@ -95,20 +95,28 @@ static void note(sp_box *box, const char *text)
     sp_box_add_wrapped(box, text, NOTE_WIDTH);
 }
 
-/* Why there is one row a region. */
-static void add_reason(const sp_summary *summary, sp_box *box)
+/* Adds what `write` has to say. */
+static void note_written(const sp_summary *summary, sp_box *box,
+                         void (*write)(const sp_summary *summary, sp_text *out))
 {
     sp_text text = {0};
-    if (!summary->is_flat)
-        return;
-    sp_text_add(&text, "One row per region, without call paths: ");
-    sp_text_add_visible(&text, summary->results->is_aggregate ? "the run kept totals, no calls"
-                                                              : summary->reason);
-    sp_text_add(&text, ".");
+    if (summary->results != NULL) /* NULL: rows from elsewhere */
+        write(summary, &text);
     if (text.bytes != NULL)
         note(box, text.bytes);
     box->lines.failed = box->lines.failed || text.failed;
     sp_text_release(&text);
+}
+
+/* Why there is one row a region. */
+static void write_reason(const sp_summary *summary, sp_text *out)
+{
+    if (!summary->is_flat)
+        return;
+    sp_text_add(out, "One row per region, without call paths: ");
+    sp_text_add_visible(out, summary->results->is_aggregate ? "the run kept totals, no calls"
+                                                            : summary->reason);
+    sp_text_add(out, ".");
 }
 
 static void add_notes(const sp_summary *summary, sp_box *box)
@@ -135,7 +143,9 @@ static void add_notes(const sp_summary *summary, sp_box *box)
     if (summary->has_gpu)
         note(box, "Warning: asynchronous GPU work may still run when its region has ended, so "
                   "device times need not fit into the times beside them.");
-    add_reason(summary, box);
+    note_written(summary, box, write_reason);
+    note_written(summary, box, sp_summary_write_losses);
+    note_written(summary, box, sp_summary_write_costs);
 }
 
 void sp_summary_write_notes(const sp_summary *summary, sp_text *out)

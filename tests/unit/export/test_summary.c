@@ -1,6 +1,7 @@
 /* The text of the summary, typed from the rules of its layout. */
 #include "export/width.h"
 #include "results/run.h"
+#include "store/image/image.h"
 
 #define SECOND INT64_C(1000000000)
 
@@ -268,6 +269,50 @@ static void notes(void)
     sp_results_close(run);
 }
 
+/* Two ranks of one call each: losses add up by kind, rank 1 alone has drains. 20 and 30 ns a call
+ * for 1 and 1 calls: 25 ns a call, 50 ns in all. */
+static void losses_and_costs(void)
+{
+    void *image = NULL;
+    size_t size = 0;
+    sp_store_writer *writer = NULL;
+    const char *const kinds[] = {"records_lost", "ends_clamped"};
+    const int64_t counts[][2] = {{5, 0}, {7, 2}}, drains[] = {SECOND / 2, SECOND / 4};
+    const int64_t start[] = {0}, duration[] = {SECOND};
+    const int64_t *columns[SP_COLUMN_COUNT] = {start, duration};
+    const double costs[] = {20, 30};
+    CHECK_INT(sp_image_create(NULL, &image, &size, &writer, NULL), SP_OK);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        sp_row row = {.region = "x", .rank = rank, .count = 1, .source_file = "",
+                      .source_text = "", .source_line = -1, .tags_json = "[]"};
+        const sp_extra extras[] = {
+            {.name = "loss_kinds", .rank = rank, .length = 2, .texts = kinds},
+            {.name = "loss_counts", .rank = rank, .length = 2, .integers = counts[rank]},
+            {.name = "pair_cost_ns", .rank = rank, .length = 1, .reals = &costs[rank]},
+            {.name = "drain_ns", .rank = rank, .length = 2, .integers = drains}};
+        CHECK_INT(sp_image_writer.begin_rank(writer, rank, &row, 1, 3, NULL, 0, NULL, 0, NULL),
+                  SP_OK);
+        CHECK_INT(sp_image_writer.write_calls(writer, 1, columns, NULL), SP_OK);
+        for (uint32_t i = 0; i < 3 + rank; i++)
+            CHECK_INT(sp_image_writer.write_extra(writer, &extras[i], NULL), SP_OK);
+    }
+    CHECK_INT(sp_image_writer.commit(writer, NULL), SP_OK);
+    sp_results *run = NULL;
+    if (!CHECK_INT(sp_results_open_image(image, size, &run, NULL), SP_OK))
+        return;
+    sp_summary_options options = {.size = sizeof options};
+    check_part(run, &options,
+               "  │ Missing or mended in this recording: records lost 12, ends clamped 2. ");
+    check_part(run, &options, "  │ Recording cost about 25 ns a call, 0.000000 s in all, and "
+                              "0.750000 s in");
+    const uint32_t first[] = {0};
+    options.ranks = first;
+    options.num_ranks = 1;
+    check_part(run, &options, "  │ Missing or mended in this recording: records lost 5. ");
+    check_part(run, &options, "  │ Recording cost about 20 ns a call, ");
+    sp_results_close(run);
+}
+
 static void colors(void)
 {
     sp_results *run = run_new();
@@ -355,6 +400,7 @@ int main(void)
     RUN(run_without_rows);
     RUN(odd_names_keep_the_frame);
     RUN(notes);
+    RUN(losses_and_costs);
     RUN(colors);
     RUN(device_times);
     RUN(deep_rows_stop_indenting);
