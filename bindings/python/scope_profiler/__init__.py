@@ -111,7 +111,7 @@ class _SubmoduleOfSameName(ModuleType):
         spec = PathFinder.find_spec(self.__name__, __path__)
         if spec is None or spec.loader is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        self.__class__ = ModuleType
+        self.__class__ = ModuleType  # type: ignore[assignment]
         self.__spec__, self.__loader__ = spec, spec.loader
         self.__file__, self.__package__ = spec.origin, __name__
         spec.loader.exec_module(self)

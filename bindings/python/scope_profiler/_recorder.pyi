@@ -1,9 +1,11 @@
 from collections.abc import Callable, Iterable, Mapping
+from inspect import Signature
 from types import TracebackType
 from typing import Any, Literal, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import disjoint_base
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _Self = TypeVar("_Self", bound="BaseProfileRegion")
@@ -14,6 +16,7 @@ def now_ns() -> int: ...
 def profilers() -> list[Profiler]: ...
 def omp_max_threads() -> int: ...
 
+@disjoint_base
 class BaseProfileRegion:
     @property
     def region_name(self) -> str: ...
@@ -155,6 +158,8 @@ class Lookup:
     __self__: Any
     __name__: str
     __qualname__: str
+    @property
+    def __signature__(self) -> Signature: ...
     def __new__(
         cls, profiler: Profiler, owner: object, function: Callable[..., BaseProfileRegion]
     ) -> Lookup: ...

@@ -61,7 +61,8 @@ def profile_command(
             *words,
         ]
     )
-    process.profile_results = _read_output(path) if process.returncode == 0 else None
+    results = _read_output(path) if process.returncode == 0 else None
+    process.profile_results = results  # type: ignore[attr-defined]
     return process
 
 

@@ -196,7 +196,7 @@ BY_NAME: dict[str, Setting] = {setting.name: setting for setting in SETTINGS}
 #: Group name -> field of the group -> flat name.
 GROUPS: dict[str, dict[str, str]] = {}
 for _setting in SETTINGS:
-    if _setting.group is not None:
+    if _setting.group is not None and _setting.field is not None:
         GROUPS.setdefault(_setting.group, {})[_setting.field] = _setting.name
 
 # What programs for version 0.2 and older pass, and what says it now.

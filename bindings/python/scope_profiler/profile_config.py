@@ -192,11 +192,12 @@ else:
 
 
 def _toml_module() -> Any:
+    from importlib import import_module
+
     try:
-        import tomllib
+        return import_module("tomllib")
     except ModuleNotFoundError:  # before Python 3.11
-        import tomli as tomllib
-    return tomllib
+        return import_module("tomli")
 
 
 def _read_table(path: Path) -> dict[str, Any]:

@@ -3,12 +3,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from subprocess import CompletedProcess
 from types import ModuleType
-from typing import Any, TypeVar, overload
+from typing import Any, ClassVar, TypeVar, overload
 
 from ._configuration import ProfilingConfig
 from ._handles import RegionFactory as RegionFactory
 from ._handles import RegionHandle as RegionHandle
 from ._payload import RankPayload as RankPayload
+from ._recorder import Lookup, Profiler
+from ._scopes import Scopes
 from ._session import ProfilingRun as ProfilingRun
 from ._session import Session
 from .profile_config import ProfilingOptions
@@ -22,22 +24,20 @@ _Metadata = Mapping[str, Any] | Callable[..., Mapping[str, Any] | None]
 
 __all__ = ["ProfileManager", "ProfilingRun", "RankPayload", "RegionFactory", "RegionHandle"]
 
+_UNSET: Any
+
 class ProfileManager:
+    # For the modules of this package.
+    _default: ProfileManager
+    _profiler: Profiler
+    _config: Any
+    _session: Session | None
+    _last: Any
+    @property
+    def _scopes(self) -> Scopes: ...
     def __init__(self) -> None: ...
-    @classmethod
-    def region(
-        cls,
-        region_name: str,
-        functions: Iterable[Callable[..., Any]] | None = None,
-        tags: Iterable[str] | None = None,
-    ) -> BaseProfileRegion: ...
-    @classmethod
-    def profile_region(
-        cls,
-        region_name: str,
-        functions: Iterable[Callable[..., Any]] | None = None,
-        tags: Iterable[str] | None = None,
-    ) -> BaseProfileRegion: ...
+    region: ClassVar[Lookup]
+    profile_region: ClassVar[Lookup]
     @classmethod
     def define_region(
         cls,
