@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -70,18 +69,28 @@ static size_t touch(const sp_store_description *run)
     return length;
 }
 
+/* The library wants a file with a name that leads to it. */
+static void write_file(const char *path, const uint8_t *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    if (file == NULL || fwrite(bytes, 1, size, file) != size || fclose(file) != 0) {
+        perror(path);
+        exit(2);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    const sp_store_table *store = sp_store_hdf5(NULL);
-    int file = memfd_create("profile", MFD_CLOEXEC);
-    if (store == NULL || file < 0 || write(file, bytes, size) != (ssize_t)size) {
-        perror("cannot set up");
+    sp_error error = {0};
+    const sp_store_table *store = sp_store_hdf5(&error);
+    if (store == NULL) {
+        fprintf(stderr, "%s\n", error.text);
         exit(2);
     }
     char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    snprintf(path, sizeof path, "fuzz_hdf5.%ld.tmp", (long)getpid());
+    write_file(path, bytes, size);
     sp_store_reader *reader = NULL;
-    sp_error error = {0};
     int status = store->open(path, &reader, &error);
     if (status == SP_OK) {
         const sp_store_description *run = store->describe(reader);
@@ -92,6 +101,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         store->close(reader);
     } else
         check_error(status, &error);
-    close(file);
+    unlink(path);
     return 0;
 }
