@@ -112,7 +112,9 @@ SP_API int sp_results_exclusive(sp_results *results, size_t row, const int64_t *
 
 /* Of one row, or pooled. All ns; means and deviations as doubles. An empty selection is all zero.
  * `first` and `last` pooled: the first call of the rank that started first, the last call of the
- * rank that ended last. exclusive -1: not known. */
+ * rank that ended last. `exclusive` is the stored total, -1 when a row came without
+ * (sp_results_exclusive works it out). Of runs that kept totals only, first, last and the two times
+ * are 0 and the deviation is NaN. */
 typedef struct sp_statistics {
     uint64_t calls;
     int64_t total, minimum, maximum, first, last, start_minimum, end_maximum, exclusive;
