@@ -1,7 +1,9 @@
-/* inspection.c - a run as `inspect` shows it: title, sizes, metadata by section, regions, sources. */
+/* inspection.c - a run as `inspect` shows it: title, sizes, metadata by section, regions,
+ * sources. */
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "export/width.h"
 #include "scope_results.h"
 
 #include <math.h>
@@ -69,27 +71,6 @@ static section section_of(const char *key)
     return is_environment_name(key) ? SECTION_ENVIRONMENT : SECTION_OTHER;
 }
 
-/* Adds text from a file so that it stays on its line and cannot steer a terminal. */
-static void add_visible(sp_text *out, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length;) {
-        const unsigned char *at = (const unsigned char *)bytes + i;
-        size_t sequence = sp_utf8_sequence(at, length - i);
-        bool is_control = *at < 0x20 || *at == 0x7f || (sequence == 2 && *at == 0xc2 && at[1] < 0xa0);
-        if (sequence == 0)
-            sequence = 1, is_control = true;
-        if (!is_control)
-            sp_text_add_n(out, bytes + i, sequence);
-        else if (*at == '\n')
-            sp_text_add(out, "\\n");
-        else if (*at == '\t')
-            sp_text_add(out, "\\t");
-        else
-            sp_text_format(out, "\\x%02x", sequence == 2 ? at[1] : *at);
-        i += sequence;
-    }
-}
-
 /* Bytes of the first `characters` characters of `text`. */
 static size_t prefix_bytes(const char *text, size_t length, size_t characters)
 {
@@ -105,7 +86,7 @@ static void add_clipped(sp_text *out, const char *value, bool full)
 {
     size_t length = strlen(value);
     size_t shown = full ? length : prefix_bytes(value, length, CLIP_CHARACTERS);
-    add_visible(out, value, shown);
+    sp_text_add_visible_n(out, value, shown);
     if (shown < length)
         sp_text_add(out, " […]");
 }
@@ -153,7 +134,7 @@ static size_t count_characters(const char *text)
 static void add_entry(sp_text *out, const sp_metadata_entry *entry, size_t width, bool full)
 {
     sp_text_add(out, "  ");
-    add_visible(out, entry->key, strlen(entry->key));
+    sp_text_add_visible(out, entry->key);
     sp_text_repeat(out, " ", width - count_characters(entry->key) + 2);
     add_value(out, entry, full);
     sp_text_add(out, "\n");
@@ -217,10 +198,10 @@ static int add_header(sp_text *out, sp_results *results, sp_error *error)
     sp_text_repeat(out, "=", RULE_WIDTH);
     sp_text_add(out, "\n");
     if (label && label->kind == SP_VALUE_TEXT && label->text[0]) {
-        add_visible(out, label->text, strlen(label->text));
+        sp_text_add_visible(out, label->text);
         sp_text_add(out, " - ");
     }
-    add_visible(out, path, strlen(path));
+    sp_text_add_visible(out, path);
     sp_text_format(out, "\n%u rank(s), %zu region(s), %.2f MiB", sp_results_num_ranks(results),
                    sp_results_num_regions(results),
                    (double)sp_results_file_bytes(results) / BYTES_PER_MEBIBYTE);
@@ -270,12 +251,12 @@ static const sp_row *find_source_row(sp_results *results, size_t region)
 static void add_missing_region(sp_text *out, sp_results *results, const char *name)
 {
     sp_text_add(out, "  ");
-    add_visible(out, name, strlen(name));
+    sp_text_add_visible(out, name);
     sp_text_add(out, "  no such region; the regions are: ");
     for (size_t i = 0; i < sp_results_num_regions(results); i++) {
         const char *other = sp_results_region_name(results, i);
         sp_text_add(out, i ? ", " : "");
-        add_visible(out, other, strlen(other));
+        sp_text_add_visible(out, other);
     }
     sp_text_add(out, "\n");
 }
@@ -289,7 +270,7 @@ static void add_source_lines(sp_text *out, const char *source)
             end = i + strcspn(source + i, "\t");
             if (end > length)
                 end = length;
-            add_visible(out, source + i, end - i);
+            sp_text_add_visible_n(out, source + i, end - i);
             if (end < length) {
                 sp_text_add(out, "    "); /* a tab of the source */
                 end++;
@@ -310,10 +291,10 @@ static void add_source(sp_text *out, sp_results *results, const char *name)
     }
     row = find_source_row(results, (size_t)region);
     sp_text_add(out, "  ");
-    add_visible(out, name, strlen(name));
+    sp_text_add_visible(out, name);
     if (row && row->source_file[0]) {
         sp_text_add(out, "  (");
-        add_visible(out, row->source_file, strlen(row->source_file));
+        sp_text_add_visible(out, row->source_file);
         if (row->source_line >= 0)
             sp_text_format(out, ":%lld", (long long)row->source_line);
         sp_text_add(out, ")");

@@ -137,7 +137,8 @@ static void add_notes(const sp_summary *summary, sp_box *box)
         note(box, summary->request.options.exclusive_percent
                       ? "% session is the share of the session spent in the region itself, not in "
                         "regions inside it."
-                      : "% session is the share of the session during which the region was active.");
+                      : "% session is the share of the session during which the region was "
+                        "active.");
     if (has_uncalled)
         note(box, "A row without time is a region that has no calls on the selected ranks.");
     if (summary->has_gpu)

@@ -20,7 +20,8 @@ typedef struct path_node {
     bool is_recursive;
     sp_moments moments;
     int64_t exclusive, coverage;
-    int64_t first_start, first, last_end, last; /* calls of the ranks that began first, ended last */
+    int64_t first_start, first; /* of the rank that began first */
+    int64_t last_end, last;     /* of the rank that ended last */
     /* Of the rank that is being walked. */
     int64_t rank_end, rank_last, covered_to;
     uint64_t total_before;
@@ -170,8 +171,8 @@ static int load_gpu(sp_results *results, uint32_t rank, sp_error *error)
 
 /* ---- Without call trees ----------------------------------------------------------------------*/
 
-/* What a visited call is for those inside it: its node, and whether the node's exclusive time is its
- * own, from which theirs is taken. */
+/* What a visited call is for those inside it: its node, and whether the node's exclusive time is
+ * its own, from which theirs is taken. */
 #define VALUE_OF(node, is_own) ((uint64_t)(node) << 1 | (is_own))
 
 static uint64_t visit_call(void *context, const sp_walked_call *call, uint64_t above)

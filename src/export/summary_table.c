@@ -58,7 +58,8 @@ static void add_name(sp_text *cell, const sp_summary_row *row, bool with_count)
 static void add_session_percent(sp_text *cell, const sp_summary *summary,
                                 const sp_summary_row *row)
 {
-    bool is_session = row->depth == 0 && row->calls > 0 && strcmp(row->name, SP_SESSION_REGION) == 0;
+    bool is_session =
+        row->depth == 0 && row->calls > 0 && strcmp(row->name, SP_SESSION_REGION) == 0;
     bool by_exclusive = summary->request.options.exclusive_percent;
     if (is_session)
         sp_text_add(cell, "100.00%");

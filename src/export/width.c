@@ -50,15 +50,20 @@ static void add_escape(sp_text *out, uint32_t code)
 
 void sp_text_add_visible(sp_text *out, const char *text)
 {
-    size_t length = strlen(text), size;
+    sp_text_add_visible_n(out, text, strlen(text));
+}
+
+void sp_text_add_visible_n(sp_text *out, const char *bytes, size_t length)
+{
+    size_t size;
     for (size_t i = 0; i < length; i += size) {
-        uint32_t code = decode(text + i, length - i, &size);
+        uint32_t code = decode(bytes + i, length - i, &size);
         if (needs_escape(code))
             add_escape(out, code);
         else if (code == 0xFFFD)
             sp_text_add(out, "\xEF\xBF\xBD");
         else
-            sp_text_add_n(out, text + i, size);
+            sp_text_add_n(out, bytes + i, size);
     }
 }
 

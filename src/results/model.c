@@ -66,10 +66,10 @@ int sp_run_append_row(sp_results *results, const sp_row *row, uint32_t region, u
     if (at >= SP_NO_ROW)
         return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "a run holds at most %u rows", SP_NO_ROW);
     sp_run_rank *rank = intern_rank(results, row->rank);
-    bool is_new = sp_number_map_get(&results->row_ids, row_key(region, row->rank)) == SP_NUMBER_NONE;
+    uint64_t key = row_key(region, row->rank);
+    bool is_new = sp_number_map_get(&results->row_ids, key) == SP_NUMBER_NONE;
     if (rank == NULL || !sp_vector_reserve(&results->rows, 1) ||
-        (is_new &&
-         !sp_number_map_set(&results->row_ids, row_key(region, row->rank), (uint32_t)at)))
+        (is_new && !sp_number_map_set(&results->row_ids, key, (uint32_t)at)))
         return sp_fail_memory(error, "adding a row");
     sp_run_region *of_region = &results->regions.items[region];
     if (of_region->last_row == SP_NO_ROW)

@@ -36,8 +36,8 @@ static const char *describe_start(const unsigned char *bytes, size_t count)
         if (count >= known_starts[i].length &&
             memcmp(bytes, known_starts[i].start, known_starts[i].length) == 0)
             return known_starts[i].what;
-    while (skipped < count && (bytes[skipped] >= 0x20 || strchr("\t\n\r", bytes[skipped]) != NULL) &&
-           bytes[skipped] != 0x7f && bytes[skipped] != 0)
+    while (skipped < count && bytes[skipped] != 0 && bytes[skipped] != 0x7f &&
+           (bytes[skipped] >= 0x20 || strchr("\t\n\r", bytes[skipped]) != NULL))
         skipped++;
     return skipped == count ? "a text file" : "of an unknown kind";
 }
@@ -93,12 +93,12 @@ static int check_content(const char *path, uint64_t size, sp_error *error)
         return status;
     if (count == 0)
         return sp_fail(error, SP_ERR_DAMAGED,
-                       "'%s' is empty: not a readable HDF5 profiling file, the run that should have "
-                       "written it may have been interrupted", path);
+                       "'%s' is empty: not a readable HDF5 profiling file, the run that should "
+                       "have written it may have been interrupted", path);
     if (count < sizeof hdf5_signature && memcmp(head, hdf5_signature, count) == 0)
         return sp_fail(error, SP_ERR_DAMAGED,
-                       "'%s' holds %zu bytes: not a readable HDF5 profiling file, it is truncated or "
-                       "its writer was interrupted", path, count);
+                       "'%s' holds %zu bytes: not a readable HDF5 profiling file, it is truncated "
+                       "or its writer was interrupted", path, count);
     return sp_fail(error, SP_ERR_NOT_A_PROFILE,
                    "'%s' is %s, not a readable HDF5 profiling file", path,
                    describe_start(head, count));

@@ -1,5 +1,5 @@
-/* tree.h - how a call tree is built: sources give calls sorted by start, an order merges them, a link
- * step finds parents, depths and exclusive times. */
+/* tree.h - how a call tree is built: sources give calls sorted by start, an order merges them, a
+ * link step finds parents, depths and exclusive times. */
 #ifndef SP_RESULTS_TREE_H
 #define SP_RESULTS_TREE_H
 
@@ -89,8 +89,8 @@ typedef struct sp_call_order sp_call_order;
 int sp_call_order_create(const sp_call_sources *sources, sp_call_order **out, sp_error *error);
 /* Sorts the next window; `*out_count` is 0 at the end. */
 int sp_call_order_next(sp_call_order *order, size_t *out_count, sp_error *error);
-/* Writes the window to the arrays from `at` on: row, call_index, start, end, lane and, when `ids` is
- * not NULL, ids[] and parent[] with the recorded ids. */
+/* Writes the window to the arrays from `at` on: row, call_index, start, end, lane and, when `ids`
+ * is not NULL, ids[] and parent[] with the recorded ids. */
 void sp_call_order_write(const sp_call_order *order, sp_tree_arrays *tree, int64_t *ids, size_t at);
 void sp_call_order_free(sp_call_order *order);
 

@@ -84,8 +84,8 @@ static int fill_index(const sp_results *results, const sp_tree_arrays *tree, con
 
 enum { DEPTH_UNKNOWN = -1, DEPTH_ON_PATH = -2 };
 
-/* Depth of call i whose ancestors may come later in the order: walks up to one whose depth is known,
- * marking the way, then down again by the marked parents. */
+/* Depth of call i, whose ancestors may come later in the order: walks up to one whose depth is
+ * known, marking the way, then up the marked way again. */
 static bool find_depth(sp_tree_arrays *tree, size_t i)
 {
     int32_t steps = 0;

@@ -1,9 +1,9 @@
 /* tree_order.c - all calls of a rank in order of time.
  *
  * Every source is sorted by start. The time axis is cut into windows of a few thousand calls, at
- * starts sampled from all sources; each window is gathered, sorted by counting (time relative to the
- * window above, position in the window below, in one 64-bit key) and written out. A window that the
- * key cannot hold is merge-sorted instead. */
+ * starts sampled from all sources; each window is gathered, sorted by counting and written out. The
+ * keys hold the time since the window began above the position in the window; a window that they
+ * cannot hold is merge-sorted instead. */
 #include "results/tree.h"
 
 #include "base/error.h"

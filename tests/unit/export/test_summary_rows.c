@@ -80,7 +80,8 @@ static void repeated_names_collapse(void)
 static void threads_cover_together(void)
 {
     sp_results *run = run_new();
-    RUN_ADD(run, "x", 0, RUN_THREADS, {0, 10 * SECOND, 0, 0, 0}, {5 * SECOND, 15 * SECOND, 0, 0, 1});
+    RUN_ADD(run, "x", 0, RUN_THREADS, {0, 10 * SECOND, 0, 0, 0},
+            {5 * SECOND, 15 * SECOND, 0, 0, 1});
     sp_summary *summary = summarize(run, NULL);
     CHECK_INT(sp_summary_num_rows(summary), 1);
     check_row(summary, 0, "x", 0, 2, 20, 15, 20);

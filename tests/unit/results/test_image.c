@@ -5,8 +5,8 @@
 static const sp_row rows[] = {
     {.region = "solve", .rank = 1, .count = 2, .source_file = "solver.py", .source_text = "",
      .source_line = 7, .tags_json = "[\"golden\"]", .exclusive_total = 15},
-    {.region = "step", .rank = 1, .count = 1, .source_file = "", .source_text = "", .source_line = -1,
-     .tags_json = "[]", .exclusive_total = 3},
+    {.region = "step", .rank = 1, .count = 1, .source_file = "", .source_text = "",
+     .source_line = -1, .tags_json = "[]", .exclusive_total = 3},
 };
 enum { RANK = 1 };
 
