@@ -214,6 +214,8 @@ sp_lane *sp_lane_attach(sp_recording *recording)
     sp_lane_current = has_default ? thread->lanes[0] : thread != NULL ? &thread->idle : before;
     if (lane == NULL && sp_recording_phase(recording) != SP_PHASE_OFF)
         sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, 1);
+    if (lane != NULL && recording->on_thread != NULL)
+        recording->on_thread(recording);
     return lane;
 }
 

@@ -36,7 +36,8 @@ static int64_t count_summed(const sp_sums *sums, uint32_t region)
 int64_t sp_recording_num_calls(sp_recording *recording, uint32_t region)
 {
     sp_mutex_lock(&recording->lock);
-    int64_t count = count_summed(&recording->past, region);
+    int64_t count = count_summed(&recording->past, region) +
+                    count_summed(&recording->published, region);
     for (size_t i = 0; i < recording->lanes.count; i++) {
         sp_lane *lane = recording->lanes.items[i];
         sp_mutex_lock(&lane->lock);
@@ -72,15 +73,46 @@ void sp_recording_sum(sp_recording *recording, uint32_t region, sp_sum *out)
     *out = (sp_sum){0};
     sp_mutex_lock(&recording->lock);
     sp_recording_anchor(recording, false);
-    const sp_sum *past = sp_sums_find(&recording->past, region);
-    if (past != NULL)
-        sp_sum_add(out, past);
+    const sp_sum *past[2] = {sp_sums_find(&recording->past, region),
+                             sp_sums_find(&recording->published, region)};
+    for (int i = 0; i < 2; i++)
+        if (past[i] != NULL)
+            sp_sum_add(out, past[i]);
     for (size_t i = 0; i < recording->lanes.count; i++) {
         sp_lane *lane = recording->lanes.items[i];
         sp_mutex_lock(&lane->lock);
         add_lane(recording, lane, region, out);
         sp_mutex_unlock(&lane->lock);
     }
+    sp_mutex_unlock(&recording->lock);
+}
+
+static void move_sums(sp_recording *recording, sp_sums *to, sp_sums *from)
+{
+    uint64_t lost = sp_sums_move(to, from);
+    if (lost > 0)
+        sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, lost);
+}
+
+void sp_recording_take_sums(sp_recording *recording, sp_sums *out)
+{
+    sp_mutex_lock(&recording->lock);
+    sp_recording_anchor(recording, false);
+    move_sums(recording, out, &recording->past);
+    for (size_t i = 0; i < recording->lanes.count; i++) {
+        sp_lane *lane = recording->lanes.items[i];
+        sp_mutex_lock(&lane->lock);
+        sp_drain_other(lane);
+        move_sums(recording, out, &lane->sums);
+        sp_mutex_unlock(&lane->lock);
+    }
+    sp_mutex_unlock(&recording->lock);
+}
+
+void sp_recording_put_sums(sp_recording *recording, sp_sums *sums, bool are_published)
+{
+    sp_mutex_lock(&recording->lock);
+    move_sums(recording, are_published ? &recording->published : &recording->past, sums);
     sp_mutex_unlock(&recording->lock);
 }
 
@@ -105,4 +137,18 @@ bool sp_lane_open_calls(sp_lane *lane, sp_open_calls *out)
         };
     }
     return true;
+}
+
+bool sp_recording_open_calls(sp_recording *recording, sp_open_calls *out)
+{
+    bool fits = true;
+    sp_mutex_lock(&recording->lock);
+    for (size_t i = 0; i < recording->lanes.count && fits; i++) {
+        sp_lane *lane = recording->lanes.items[i];
+        sp_mutex_lock(&lane->lock);
+        fits = sp_lane_open_calls(lane, out);
+        sp_mutex_unlock(&lane->lock);
+    }
+    sp_mutex_unlock(&recording->lock);
+    return fits;
 }

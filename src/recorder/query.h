@@ -13,6 +13,12 @@ int64_t sp_recording_num_calls(sp_recording *recording, uint32_t region);
 /* Sums of the calls that ended. */
 void sp_recording_sum(sp_recording *recording, uint32_t region, sp_sum *out);
 
+/* Takes the sums of the calls that ended out of the recording (the counts of open calls stay), for
+ * a publication of totals. Then they are put back, or kept as published: they go on counting in the
+ * two questions above, and never come out again. */
+void sp_recording_take_sums(sp_recording *recording, sp_sums *out);
+void sp_recording_put_sums(sp_recording *recording, sp_sums *sums, bool are_published);
+
 /* A call that is open now. Ticks as in a record. */
 typedef struct sp_open_call {
     uint32_t lane, region, depth, flags;
@@ -24,5 +30,7 @@ typedef SP_VECTOR(sp_open_call) sp_open_calls;
 /* Appends the open calls of a lane, outermost first, under its drain lock. False: memory is
  * short. */
 bool sp_lane_open_calls(sp_lane *lane, sp_open_calls *out);
+/* Those of every lane. */
+bool sp_recording_open_calls(sp_recording *recording, sp_open_calls *out);
 
 #endif

@@ -90,6 +90,7 @@ static void forget_everything(sp_recording *recording)
         free(recording->threads.items[i].name);
     sp_vector_release(&recording->threads);
     sp_sums_release(&recording->past);
+    sp_sums_release(&recording->published);
     sp_region_table_clear(&recording->regions);
     sp_timeline_release(&recording->timeline);
     for (int i = 0; i < SP_LOSS_COUNT; i++)
@@ -182,21 +183,33 @@ static void start_over(sp_recording *recording)
 {
     sp_recording *next = recording->next;
     uint32_t slot = recording->slot;
+    void (*on_thread)(sp_recording *) = recording->on_thread;
     memset((void *)recording, 0, sizeof *recording);
     recording->next = next;
     recording->slot = slot;
+    recording->on_thread = on_thread;
+    recording->is_lasting = true;
     sp_mutex_reset(&recording->lock);
     sp_mutex_reset(&recording->clock_lock);
     sp_memory_sink_init(&recording->sink, 0);
     sp_region_table_init(&recording->regions);
 }
 
-void sp_recordings_fork_child(void)
+void sp_recordings_fork_child(void (*visit)(sp_recording *recording))
 {
     sp_mutex_reset(&list_lock);
     sp_thread_forget();
+    sp_recording **link = &first_recording;
     if (!is_list_held)
-        first_recording = NULL; /* it was being changed: what is on it can not be told */
-    for (sp_recording *recording = first_recording; recording != NULL; recording = recording->next)
+        first_recording = NULL; /* it was being changed: what is on it cannot be told */
+    while (*link != NULL) {
+        sp_recording *recording = *link;
+        if (!recording->is_lasting) {
+            *link = recording->next;
+            continue;
+        }
         start_over(recording);
+        visit(recording);
+        link = &recording->next;
+    }
 }

@@ -67,11 +67,15 @@ struct sp_recording {
 
     sp_memory_sink sink;
     size_t ring_words;
+    /* Called on every thread that starts to record, before its first call is; NULL: not wanted. */
+    void (*on_thread)(sp_recording *recording);
+    bool is_lasting; /* goes on to exist in the child of a fork */
 
     sp_mutex lock; /* for what follows; taken before any drain lock */
     SP_VECTOR(sp_lane *) lanes; /* of this configuration, those that wait for a thread included */
     SP_VECTOR(sp_thread_info) threads;
     sp_sums past;       /* of threads that ended, and calls they left open */
+    sp_sums published;  /* sums taken out (sp_recording_take_sums) for good */
     sp_recording *next; /* in the list of all */
 };
 
@@ -115,9 +119,10 @@ static inline void sp_recording_lose(sp_recording *recording, sp_loss why, size_
     atomic_fetch_add_explicit(&recording->lost[why], count, memory_order_relaxed);
 }
 
-/* Around fork, in the thread that forks. In the child every recording is as if never started. */
+/* Around fork, in the thread that forks. In the child every lasting recording is as if never
+ * started, and is visited; the others are forgotten. */
 void sp_recordings_fork_prepare(void);
 void sp_recordings_fork_parent(void);
-void sp_recordings_fork_child(void);
+void sp_recordings_fork_child(void (*visit)(sp_recording *recording));
 
 #endif

@@ -29,6 +29,15 @@ void sp_mutex_reset(sp_mutex *mutex);
 /* Tries for about `ms` milliseconds. */
 bool sp_mutex_lock_within(sp_mutex *mutex, int ms);
 
+/* Runs a function once for the life of the process. */
+typedef pthread_once_t sp_once;
+#define SP_ONCE_INIT PTHREAD_ONCE_INIT
+
+static inline void sp_once_run(sp_once *once, void (*function)(void))
+{
+    pthread_once(once, function);
+}
+
 /* The number the system knows the calling thread by. */
 int64_t sp_os_thread_id(void);
 

@@ -50,7 +50,8 @@ static inline void read_event(read_run *run, sp_resolver *states, const sp_event
                                  .inner_from_ns = (int64_t)event->inner_from};
         sp_resolver_marked(state, &marked, &resolved);
     }
-    sp_vector_reserve(&run->calls, 1);
+    if (!sp_vector_reserve(&run->calls, 1))
+        return;
     run->calls.items[run->calls.count++] = (read_call){
         .lane = event->lane, .region = event->region, .depth = event->depth,
         .flags = event->kind == SP_RECORD_CALL ? 0 : event->flags, .start = event->start,

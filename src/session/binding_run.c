@@ -1,0 +1,68 @@
+/* What a language binding uses, as binding.h declares it: starting, ending, publishing. */
+#include "base/error.h"
+#include "session/profiler.h"
+
+#include <stdlib.h>
+
+static sp_settings settings_of(const sp_binding_settings *given)
+{
+    sp_settings settings = {
+        .output = given->output,
+        .rank = given->rank,
+        .is_aggregate = given->is_aggregate,
+        .track_threads = given->track_threads,
+        .max_memory = given->max_memory,
+        .store = given->store,
+    };
+    if (settings.store.size == 0)
+        settings.store = (sp_store_options){.size = sizeof settings.store, .compression_level = -1};
+    return settings;
+}
+
+int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *given, sp_error *error)
+{
+    sp_settings settings = settings_of(given);
+    sp_mutex_lock(&profiler->lock);
+    /* What native code or the environment started goes on, under these settings. */
+    bool takes_over = profiler->is_configured && given->is_host &&
+                      (!profiler->is_host || profiler->is_run);
+    int joins = takes_over ? profiler->joins : 0;
+    int status = takes_over ? sp_profiler_set(profiler, &settings, error)
+                            : sp_profiler_start(profiler, &settings, error);
+    if (status == SP_OK) {
+        profiler->is_host = given->is_host;
+        profiler->is_run = false;
+        profiler->joins = joins;
+        sp_os_claim_release(&profiler->claim);
+    }
+    if (status == SP_OK && takes_over && settings.max_memory > 0)
+        atomic_store(&profiler->recording.sink.limit, settings.max_memory);
+    sp_mutex_unlock(&profiler->lock);
+    return status;
+}
+
+void sp_binding_deconfigure(sp_profiler *profiler)
+{
+    sp_mutex_lock(&profiler->lock);
+    sp_profiler_stop(profiler);
+    sp_mutex_unlock(&profiler->lock);
+}
+
+bool sp_binding_is_recording(const sp_profiler *profiler)
+{
+    return sp_recording_phase(&profiler->recording) != SP_PHASE_OFF;
+}
+
+int64_t sp_binding_start_time_ns(const sp_profiler *profiler)
+{
+    return profiler->start_ns;
+}
+
+int sp_binding_publish(sp_profiler *profiler, const sp_binding_publication *what,
+                       sp_binding_report *report, sp_error *error)
+{
+    sp_mutex_lock(&profiler->lock);
+    int status = sp_profiler_publish(profiler, what, report, error);
+    sp_mutex_unlock(&profiler->lock);
+    return status;
+}

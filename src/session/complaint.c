@@ -1,0 +1,24 @@
+#include "session/complaint.h"
+
+#include "base/os/process.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void sp_complain(const char *format, ...)
+{
+    int saved_errno = errno;
+    char message[1200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    sp_text line = {0};
+    sp_text_format(&line, "scope-profiler: %s\n", message);
+    if (!line.failed)
+        sp_os_print_line(line.bytes, line.length);
+    sp_text_release(&line);
+    errno = saved_errno;
+}

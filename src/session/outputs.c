@@ -1,0 +1,66 @@
+#include "session/outputs.h"
+
+#include "store/image/image.h"
+#include "store/module.h"
+
+#include <stdlib.h>
+
+static void add(sp_outputs *outputs, const sp_store_table *table, sp_store_writer *writer)
+{
+    outputs->items[outputs->count++] = (sp_assemble_output){.table = table, .writer = writer};
+}
+
+static int open_file(sp_outputs *outputs, const char *path, const sp_store_options *options,
+                     sp_error *error)
+{
+    const sp_store_table *table = sp_store_hdf5(error);
+    if (table == NULL)
+        return SP_ERR_NO_MODULE;
+    sp_store_writer *writer;
+    int status = table->create(path, options, &writer, error);
+    if (status == SP_OK)
+        add(outputs, table, writer);
+    return status;
+}
+
+int sp_outputs_open(sp_outputs *outputs, bool want_image, const char *path,
+                    const sp_store_options *options, sp_error *error)
+{
+    *outputs = (sp_outputs){.count = 0};
+    int status = SP_OK;
+    if (want_image) {
+        sp_store_writer *writer;
+        status = sp_image_create(options, &outputs->image, &outputs->image_size, &writer, error);
+        if (status == SP_OK)
+            add(outputs, &sp_image_writer, writer);
+    }
+    if (status == SP_OK && path != NULL)
+        status = open_file(outputs, path, options, error);
+    if (status != SP_OK)
+        sp_outputs_abort(outputs);
+    return status;
+}
+
+int sp_outputs_commit(sp_outputs *outputs, sp_error *error)
+{
+    int status = SP_OK;
+    size_t done = 0;
+    while (done < outputs->count && status == SP_OK) {
+        const sp_assemble_output *output = &outputs->items[done++];
+        status = output->table->commit(output->writer, error);
+    }
+    for (size_t i = done; i < outputs->count; i++)
+        outputs->items[i].table->abort(outputs->items[i].writer);
+    outputs->count = 0;
+    if (status != SP_OK)
+        sp_outputs_abort(outputs);
+    return status;
+}
+
+void sp_outputs_abort(sp_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        outputs->items[i].table->abort(outputs->items[i].writer);
+    free(outputs->image);
+    *outputs = (sp_outputs){.count = 0};
+}

@@ -1,0 +1,179 @@
+#include "session/profiler.h"
+
+#include "base/error.h"
+#include "clock/clock.h"
+#include "recorder/query.h"
+#include "session/complaint.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What blocks may take when no ceiling is set: some 300 million calls. */
+#define DEFAULT_MAX_MEMORY ((size_t)2 << 30)
+
+sp_profiler sp_default;
+
+static sp_mutex default_lock = SP_MUTEX_INIT;
+static atomic_bool has_default;
+
+static bool init(sp_profiler *profiler)
+{
+    if (!sp_recording_init(&profiler->recording))
+        return false;
+    sp_mutex_reset(&profiler->lock);
+    profiler->recording.on_thread = sp_session_thread_starts;
+    profiler->recording.is_lasting = true;
+    return true;
+}
+
+sp_profiler *sp_profiler_default(void)
+{
+    if (atomic_load(&has_default))
+        return &sp_default;
+    sp_mutex_lock(&default_lock);
+    bool is_ready = atomic_load(&has_default) || init(&sp_default);
+    atomic_store(&has_default, is_ready);
+    sp_mutex_unlock(&default_lock);
+    if (is_ready)
+        sp_session_install();
+    return is_ready ? &sp_default : NULL;
+}
+
+void sp_profiler_release_states(sp_profiler *profiler)
+{
+    for (size_t i = 0; i < profiler->num_states; i++)
+        sp_resolver_release(&profiler->states[i]);
+    free(profiler->states);
+    profiler->states = NULL;
+    profiler->num_states = 0;
+}
+
+/* False: memory is short. NULL stays NULL. */
+static bool keep(sp_arena *texts, const char **text)
+{
+    const char *given = *text;
+    if (given != NULL)
+        *text = sp_arena_text(texts, given);
+    return given == NULL || *text != NULL;
+}
+
+int sp_profiler_set(sp_profiler *profiler, const sp_settings *settings, sp_error *error)
+{
+    sp_settings copy = *settings;
+    if (!keep(&profiler->texts, &copy.output) || !keep(&profiler->texts, &copy.label) ||
+        !keep(&profiler->texts, &copy.store.compression))
+        return sp_fail_memory(error, "configuring a profiler");
+    profiler->settings = copy;
+    return SP_OK;
+}
+
+int sp_profiler_start(sp_profiler *profiler, const sp_settings *settings, sp_error *error)
+{
+    int status = sp_profiler_set(profiler, settings, error);
+    if (status != SP_OK)
+        return status;
+    sp_recording_settings recording = {
+        .is_aggregate = settings->is_aggregate,
+        .max_memory = settings->max_memory > 0 ? settings->max_memory : DEFAULT_MAX_MEMORY};
+    sp_profiler_release_states(profiler);
+    sp_os_claim_release(&profiler->claim);
+    profiler->has_claimed = false;
+    profiler->next_id = 0;
+    profiler->joins = 0;
+    profiler->is_host = profiler->is_run = false;
+    profiler->is_configured = false;
+    atomic_store(&profiler->said_unmatched, false);
+    sp_pair_cost_ns();
+    status = sp_recording_start(&profiler->recording, &recording, error);
+    if (status != SP_OK)
+        return status;
+    profiler->start_ns = sp_clock_monotonic_ns();
+    profiler->is_configured = true;
+    atomic_store(&profiler->was_started, true);
+    return SP_OK;
+}
+
+void sp_profiler_stop(sp_profiler *profiler)
+{
+    sp_recording_stop(&profiler->recording);
+    profiler->is_configured = false;
+    profiler->is_host = profiler->is_run = false;
+    profiler->joins = 0;
+    sp_os_claim_release(&profiler->claim);
+}
+
+sp_profiler *sp_binding_default(void)
+{
+    return sp_profiler_default();
+}
+
+sp_profiler *sp_binding_create(void)
+{
+    if (sp_profiler_default() == NULL) /* it comes first and gets the first slot */
+        return NULL;
+    sp_profiler *profiler = calloc(1, sizeof *profiler);
+    if (profiler != NULL && !init(profiler)) {
+        free(profiler);
+        return NULL;
+    }
+    return profiler;
+}
+
+void sp_binding_destroy(sp_profiler *profiler)
+{
+    if (profiler == NULL || profiler == &sp_default)
+        return;
+    sp_recording_release(&profiler->recording);
+    sp_profiler_release_states(profiler);
+    sp_os_claim_release(&profiler->claim);
+    sp_arena_release(&profiler->texts);
+    free(profiler);
+}
+
+/* Memory of the parent's configuration stays where it is: another thread may have been using it. */
+void sp_profiler_start_over(sp_recording *recording)
+{
+    sp_profiler *profiler = (sp_profiler *)recording;
+    sp_mutex_reset(&profiler->lock);
+    sp_os_claim_forget(&profiler->claim);
+    profiler->is_configured = profiler->is_host = profiler->is_run = false;
+    profiler->joins = 0;
+    profiler->states = NULL;
+    profiler->num_states = 0;
+    profiler->texts = (sp_arena){0};
+    if (profiler == &sp_default) {
+        sp_mutex_reset(&default_lock);
+        atomic_store(&has_default, true);
+    }
+}
+
+/* ---- Open calls ------------------------------------------------------------------------------*/
+
+enum { MOST_LINES = 5 };
+
+/* Outermost depth first, each region once. */
+static void report_region(const sp_open_calls *open, size_t i)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < open->count; k++) {
+        if (open->items[k].region != open->items[i].region)
+            continue;
+        if (k < i)
+            return;
+        count++;
+    }
+    sp_complain("region '%s' still open at sp_finalize (depth %zu); its last call(s) are dropped",
+                sp_names_get((int32_t)open->items[i].region), count);
+}
+
+void sp_profiler_report_open(sp_profiler *profiler)
+{
+    sp_open_calls open = {0};
+    sp_recording_open_calls(&profiler->recording, &open);
+    for (size_t i = 0; i < open.count && i < MOST_LINES; i++)
+        report_region(&open, i);
+    if (open.count > MOST_LINES)
+        sp_complain("%zu calls were still open at sp_finalize in all", open.count);
+    sp_vector_release(&open);
+}

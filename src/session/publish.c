@@ -1,0 +1,99 @@
+#include "base/error.h"
+#include "recorder/query.h"
+#include "session/publish_int.h"
+
+#include <stdlib.h>
+
+void sp_losses_fill(const sp_recording *recording, sp_assemble_loss out[SP_NUM_LOSSES])
+{
+    for (int i = 0; i < SP_LOSS_COUNT; i++)
+        out[i] = (sp_assemble_loss){.kind = sp_loss_names[i],
+                                    .count = (int64_t)atomic_load(&recording->lost[i])};
+    out[SP_LOSS_COUNT] = (sp_assemble_loss){
+        .kind = "unmatched_end", .count = (int64_t)atomic_load(&recording->unmatched_ends)};
+}
+
+uint64_t sp_losses_total(const sp_recording *recording)
+{
+    uint64_t lost = 0;
+    for (int i = 0; i < SP_LOSS_COUNT; i++)
+        lost += atomic_load(&recording->lost[i]);
+    return lost;
+}
+
+/* Times in the table are relative to the start of the run. */
+static int64_t relative(const sp_profiler *profiler, int64_t ns)
+{
+    return ns < 0 ? -1 : ns - profiler->start_ns;
+}
+
+bool sp_threads_fill(const sp_profiler *profiler, sp_thread_rows *out, sp_arena *names)
+{
+    const sp_recording *recording = &profiler->recording;
+    if (!sp_vector_reserve(out, recording->threads.count))
+        return false;
+    for (size_t i = 0; i < recording->threads.count; i++) {
+        const sp_thread_info *info = &recording->threads.items[i];
+        const char *name = sp_arena_text(names, info->name == NULL ? "" : info->name);
+        if (name == NULL)
+            return false;
+        out->items[out->count++] = (sp_thread_row){
+            .rank = profiler->settings.rank,
+            .index = (int64_t)i,
+            .ident = info->ident,
+            .native_id = info->native_id,
+            .is_daemon = info->is_daemon,
+            .start_ns = relative(profiler, info->start_ns),
+            .end_ns = relative(profiler, info->end_ns),
+            .cpu_ns = info->cpu_ns,
+            .name = name,
+        };
+    }
+    return true;
+}
+
+int sp_profiler_publish(sp_profiler *profiler, const sp_binding_publication *what,
+                        sp_binding_report *report, sp_error *error)
+{
+    static const sp_binding_publication plain = {.size = sizeof plain};
+    what = what == NULL ? &plain : what;
+    const sp_settings *settings = &profiler->settings;
+    sp_binding_report done = {0};
+    sp_outputs outputs;
+    sp_store_options options = settings->store;
+    options.is_aggregate = settings->is_aggregate;
+    bool want_image = what->want_image || settings->output == NULL;
+    int status = sp_outputs_open(&outputs, want_image, settings->output, &options, error);
+    if (status != SP_OK)
+        return status;
+    status = settings->is_aggregate
+                 ? sp_profiler_publish_totals(profiler, what, &outputs, &done, error)
+                 : sp_profiler_publish_calls(profiler, what, &outputs, &done, error);
+    if (status != SP_OK) {
+        sp_outputs_abort(&outputs);
+        return status;
+    }
+    done.image = outputs.image;
+    done.image_size = outputs.image_size;
+    if (report != NULL)
+        *report = done;
+    else
+        free(done.image);
+    return SP_OK;
+}
+
+int sp_profiler_forget(sp_profiler *profiler, sp_error *error)
+{
+    static const sp_binding_publication plain = {.size = sizeof plain};
+    sp_outputs none = {.count = 0};
+    sp_binding_report report;
+    sp_sums sums = {0};
+    int status = SP_OK;
+    if (!profiler->settings.is_aggregate)
+        status = sp_profiler_publish_calls(profiler, &plain, &none, &report, error);
+    if (status != SP_OK)
+        return status;
+    sp_recording_take_sums(&profiler->recording, &sums);
+    sp_sums_release(&sums);
+    return SP_OK;
+}

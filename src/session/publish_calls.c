@@ -1,0 +1,254 @@
+#include "session/profiler.h"
+
+#include "base/error.h"
+#include "clock/clock.h"
+#include "recorder/drain.h"
+#include "recorder/query.h"
+#include "session/publish_int.h"
+
+#include <stdlib.h>
+
+/* What a publication has taken out of the recording. Batches by ring. */
+typedef struct harvest {
+    sp_sink_batch **batches;
+    size_t num_rings;
+    SP_VECTOR(sp_assemble_block) blocks;
+    SP_VECTOR(sp_assemble_open_call) open_calls;
+    sp_thread_rows threads;
+    SP_VECTOR(sp_assemble_lane) lanes;
+    sp_arena names; /* of the threads */
+    sp_region_snapshot regions;
+    uint64_t now_tick;
+    bool failed; /* memory was short */
+} harvest;
+
+static void add_open_calls(harvest *h, sp_lane *lane)
+{
+    sp_open_calls open = {0};
+    if (!sp_lane_open_calls(lane, &open) || !sp_vector_reserve(&h->open_calls, open.count)) {
+        h->failed = true;
+        open.count = 0;
+    }
+    for (size_t i = 0; i < open.count; i++) {
+        const sp_open_call *call = &open.items[i];
+        h->open_calls.items[h->open_calls.count++] = (sp_assemble_open_call){
+            .lane = call->lane,
+            .region = call->region,
+            .depth = call->depth,
+            .flags = call->flags,
+            .number = call->number,
+            .parent = call->parent,
+            .start_tick = call->start,
+            .outer_from_tick = call->outer_from,
+        };
+    }
+    sp_vector_release(&open);
+}
+
+static void add_blocks(harvest *h, const sp_sink_table *table, const sp_sink_batch *batch)
+{
+    sp_sink_cursor cursor = {0};
+    size_t size;
+    const void *bytes;
+    while ((bytes = table->batch_next(batch, &cursor, &size)) != NULL) {
+        if (!sp_vector_reserve(&h->blocks, 1)) {
+            h->failed = true;
+            return;
+        }
+        h->blocks.items[h->blocks.count++] = (sp_assemble_block){.bytes = bytes, .size = size};
+    }
+}
+
+/* Open calls are looked at after the drain: a call that ends in between is in neither, and comes
+ * with the next publication. */
+static void harvest_lane(harvest *h, const sp_sink_table *table, sp_lane *lane, size_t ring)
+{
+    sp_mutex_lock(&lane->lock);
+    sp_drain_other(lane);
+    h->batches[ring] = table->take(lane->sink);
+    add_open_calls(h, lane);
+    sp_mutex_unlock(&lane->lock);
+    if (h->batches[ring] != NULL)
+        add_blocks(h, table, h->batches[ring]);
+}
+
+static void add_lanes(harvest *h, const sp_profiler *profiler)
+{
+    if (!sp_threads_fill(profiler, &h->threads, &h->names) ||
+        !sp_vector_reserve(&h->lanes, h->threads.count)) {
+        h->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < h->threads.count; i++)
+        h->lanes.items[h->lanes.count++] = (sp_assemble_lane){
+            .thread = (int64_t)i,
+            .task = -1,
+            .state = i < profiler->num_states ? &profiler->states[i] : NULL};
+}
+
+/* Takes what is closed out of the recording, with an anchor of the clock after the last of it. */
+static void harvest_all(harvest *h, sp_profiler *profiler)
+{
+    sp_recording *recording = &profiler->recording;
+    sp_mutex_lock(&recording->lock);
+    h->batches = calloc(recording->lanes.count + 1, sizeof(sp_sink_batch *));
+    h->failed = h->batches == NULL ||
+                !sp_region_snapshot_take(&h->regions, &recording->regions);
+    if (!h->failed)
+        add_lanes(h, profiler);
+    for (size_t i = 0; !h->failed && i < recording->lanes.count; i++) {
+        harvest_lane(h, recording->sink.sink.table, recording->lanes.items[i], i);
+        h->num_rings = i + 1;
+    }
+    h->now_tick = sp_tick_now();
+    sp_recording_anchor(recording, true);
+    sp_mutex_unlock(&recording->lock);
+}
+
+static void harvest_give_back(harvest *h, sp_recording *recording)
+{
+    sp_mutex_lock(&recording->lock);
+    for (size_t i = 0; i < h->num_rings; i++) {
+        sp_lane *lane = recording->lanes.items[i];
+        sp_mutex_lock(&lane->lock);
+        if (h->batches[i] != NULL)
+            recording->sink.sink.table->give_back(lane->sink, h->batches[i]);
+        h->batches[i] = NULL;
+        sp_mutex_unlock(&lane->lock);
+    }
+    sp_mutex_unlock(&recording->lock);
+}
+
+static void harvest_drop(harvest *h, sp_recording *recording)
+{
+    for (size_t i = 0; i < h->num_rings; i++)
+        if (h->batches[i] != NULL)
+            recording->sink.sink.table->drop(&recording->sink.sink, h->batches[i]);
+}
+
+static void harvest_release(harvest *h)
+{
+    free(h->batches);
+    sp_vector_release(&h->blocks);
+    sp_vector_release(&h->open_calls);
+    sp_vector_release(&h->threads);
+    sp_vector_release(&h->lanes);
+    sp_arena_release(&h->names);
+    sp_region_snapshot_release(&h->regions);
+}
+
+static void ticks_to_ns(const void *context, const uint64_t *ticks, int64_t *out_ns, size_t count)
+{
+    const sp_timeline *timeline = context;
+    size_t segment = 0;
+    for (size_t i = 0; i < count; i++)
+        out_ns[i] = sp_timeline_ns_near(timeline, ticks[i], &segment);
+}
+
+static void fill_assembly(sp_assembly *assembly, const harvest *h, const sp_profiler *profiler,
+                          const sp_binding_publication *what)
+{
+    *assembly = (sp_assembly){
+        .rank = profiler->settings.rank,
+        .id_base = profiler->next_id,
+        .blocks = h->blocks.items,
+        .num_blocks = h->blocks.count,
+        .lanes = h->lanes.items,
+        .num_lanes = h->lanes.count,
+        .open_calls = h->open_calls.items,
+        .num_open_calls = h->open_calls.count,
+        .with_open_calls = what->with_open_calls,
+        .now_tick = h->now_tick,
+        .ticks = {.to_ns = ticks_to_ns, .context = &profiler->recording.timeline},
+        .region = sp_region_snapshot_look_up,
+        .region_context = &h->regions,
+        .track_threads = profiler->settings.track_threads,
+        .threads = h->threads.items,
+        .num_threads = h->threads.count,
+        .metadata = what->metadata,
+        .num_metadata = what->num_metadata,
+        .num_scopes = what->num_scopes,
+    };
+}
+
+/* Scopes are the same in both vocabularies. NULL: memory is short. */
+static sp_assemble_scope *copy_scopes(const sp_binding_publication *what)
+{
+    sp_assemble_scope *scopes = malloc((what->num_scopes + 1) * sizeof *scopes);
+    for (size_t i = 0; scopes != NULL && i < what->num_scopes; i++)
+        scopes[i] = (sp_assemble_scope){.start_ns = what->scopes[i].start_ns,
+                                        .end_ns = what->scopes[i].end_ns,
+                                        .thread = what->scopes[i].thread,
+                                        .json = what->scopes[i].json};
+    return scopes;
+}
+
+static void fill_report(sp_binding_report *report, const sp_recording *recording,
+                        const sp_assembly_result *result, size_t num_open)
+{
+    report->calls_written = result->num_calls;
+    report->calls_open = num_open;
+    report->calls_crossing = result->num_crossing;
+    report->calls_lost = sp_losses_total(recording);
+    report->unmatched_ends = atomic_load(&recording->unmatched_ends);
+    report->several_threads = result->several_threads;
+}
+
+/* The calls are in the file: the next publication goes on after them. */
+static void settle(sp_profiler *profiler, harvest *h, sp_assembly_result *result)
+{
+    harvest_drop(h, &profiler->recording);
+    sp_profiler_release_states(profiler);
+    profiler->states = result->states;
+    profiler->num_states = result->num_states;
+    profiler->next_id = result->next_id;
+    result->states = NULL;
+    result->num_states = 0;
+}
+
+static int assemble(sp_profiler *profiler, const harvest *h, const sp_binding_publication *what,
+                    const sp_outputs *outputs, sp_assembly_result *result, sp_error *error)
+{
+    sp_assemble_loss losses[SP_NUM_LOSSES];
+    double pair_cost = sp_pair_cost_ns();
+    sp_extra cost = {.name = "pair_cost_ns", .rank = profiler->settings.rank, .length = 1,
+                     .reals = &pair_cost};
+    sp_assemble_scope *scopes = copy_scopes(what);
+    if (h->failed || scopes == NULL) {
+        free(scopes);
+        return sp_fail_memory(error, "collecting the recorded calls");
+    }
+    sp_assembly assembly;
+    fill_assembly(&assembly, h, profiler, what);
+    sp_losses_fill(&profiler->recording, losses);
+    assembly.scopes = scopes;
+    assembly.losses = losses;
+    assembly.num_losses = SP_NUM_LOSSES;
+    assembly.extras = &cost;
+    assembly.num_extras = 1;
+    assembly.outputs = outputs->items;
+    assembly.num_outputs = outputs->count;
+    int status = sp_assemble(&assembly, result, error);
+    free(scopes);
+    return status;
+}
+
+int sp_profiler_publish_calls(sp_profiler *profiler, const sp_binding_publication *what,
+                              sp_outputs *outputs, sp_binding_report *report, sp_error *error)
+{
+    harvest h = {0};
+    sp_assembly_result result = {0};
+    harvest_all(&h, profiler);
+    int status = assemble(profiler, &h, what, outputs, &result, error);
+    if (status == SP_OK)
+        status = sp_outputs_commit(outputs, error);
+    if (status == SP_OK)
+        fill_report(report, &profiler->recording, &result, h.open_calls.count);
+    if (status == SP_OK && !what->keep_calls)
+        settle(profiler, &h, &result);
+    else
+        harvest_give_back(&h, &profiler->recording);
+    sp_assembly_result_release(&result);
+    harvest_release(&h);
+    return status;
+}

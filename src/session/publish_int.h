@@ -1,0 +1,25 @@
+/* publish_int.h - the two kinds of publication, shared by the files of this layer. */
+#ifndef SP_SESSION_PUBLISH_INT_H
+#define SP_SESSION_PUBLISH_INT_H
+
+#include "session/outputs.h"
+#include "session/profiler.h"
+#include "session/region_snapshot.h"
+
+enum { SP_NUM_LOSSES = SP_LOSS_COUNT + 1 };
+
+/* Under the profiler's lock. The outputs are committed, or aborted by the caller on failure. */
+int sp_profiler_publish_calls(sp_profiler *profiler, const sp_binding_publication *what,
+                              sp_outputs *outputs, sp_binding_report *report, sp_error *error);
+int sp_profiler_publish_totals(sp_profiler *profiler, const sp_binding_publication *what,
+                               sp_outputs *outputs, sp_binding_report *report, sp_error *error);
+
+/* Counts of what was lost, as they are now. */
+void sp_losses_fill(const sp_recording *recording, sp_assemble_loss out[SP_NUM_LOSSES]);
+uint64_t sp_losses_total(const sp_recording *recording);
+
+/* The thread table, names in `names`. Under the lock of the recording. False: memory is short. */
+typedef SP_VECTOR(sp_thread_row) sp_thread_rows;
+bool sp_threads_fill(const sp_profiler *profiler, sp_thread_rows *out, sp_arena *names);
+
+#endif

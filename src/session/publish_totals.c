@@ -1,0 +1,111 @@
+#include "base/error.h"
+#include "recorder/query.h"
+#include "session/publish_int.h"
+
+#include <stdlib.h>
+
+static sp_row make_row(const sp_profiler *profiler, const sp_region_snapshot *regions, size_t i,
+                       const sp_sum *sum)
+{
+    sp_assemble_region region;
+    sp_region_snapshot_look_up(regions, (uint32_t)regions->entries[i].region, &region);
+    return (sp_row){
+        .region = region.name,
+        .rank = profiler->settings.rank,
+        .source_file = region.source_file,
+        .source_text = region.source_text,
+        .source_line = region.source_line,
+        .tags_json = region.tags_json,
+        .exclusive_total = -1,
+        .has_aggregate = true,
+        .aggregate = {.count = sum->count,
+                      .total = sum->total,
+                      .minimum = sum->minimum,
+                      .maximum = sum->maximum,
+                      .exclusive = profiler->recording.is_aggregate ? sum->exclusive : -1},
+    };
+}
+
+/* Rows of the regions that have calls, in order of creation. */
+static size_t fill_rows(const sp_profiler *profiler, const sp_region_snapshot *regions,
+                        const sp_sums *sums, sp_row *rows, sp_binding_report *report)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < regions->count; i++) {
+        const sp_sum *sum = sp_sums_find(sums, (uint32_t)regions->entries[i].region);
+        if (sum == NULL || sum->count == 0)
+            continue;
+        rows[count++] = make_row(profiler, regions, i, sum);
+        report->calls_written += sum->count;
+    }
+    return count;
+}
+
+static int write_totals(sp_profiler *profiler, const sp_binding_publication *what,
+                        const sp_sums *sums, sp_outputs *outputs, sp_binding_report *report,
+                        sp_error *error)
+{
+    sp_region_snapshot regions = {0};
+    sp_thread_rows threads = {0};
+    sp_arena names = {0};
+    sp_recording *recording = &profiler->recording;
+    sp_mutex_lock(&recording->lock);
+    bool failed = !sp_region_snapshot_take(&regions, &recording->regions) ||
+                  !sp_threads_fill(profiler, &threads, &names);
+    sp_mutex_unlock(&recording->lock);
+    sp_row *rows = failed ? NULL : malloc((regions.count + 1) * sizeof *rows);
+    int status = rows == NULL ? sp_fail_memory(error, "collecting the totals") : SP_OK;
+    if (status == SP_OK) {
+        sp_assemble_loss losses[SP_NUM_LOSSES];
+        sp_losses_fill(recording, losses);
+        sp_assembly_totals assembly = {
+            .rank = profiler->settings.rank,
+            .rows = rows,
+            .num_rows = fill_rows(profiler, &regions, sums, rows, report),
+            .track_threads = profiler->settings.track_threads,
+            .threads = threads.items,
+            .num_threads = threads.count,
+            .metadata = what->metadata,
+            .num_metadata = what->num_metadata,
+            .losses = losses,
+            .num_losses = SP_NUM_LOSSES,
+            .outputs = outputs->items,
+            .num_outputs = outputs->count,
+        };
+        status = sp_assemble_totals(&assembly, error);
+        report->several_threads = threads.count > 1;
+    }
+    free(rows);
+    sp_vector_release(&threads);
+    sp_arena_release(&names);
+    sp_region_snapshot_release(&regions);
+    return status;
+}
+
+static size_t count_open(sp_recording *recording)
+{
+    sp_open_calls open = {0};
+    sp_recording_open_calls(recording, &open);
+    size_t count = open.count;
+    sp_vector_release(&open);
+    return count;
+}
+
+/* The sums are taken out while they are written, so that the next publication holds only what came
+ * after. */
+int sp_profiler_publish_totals(sp_profiler *profiler, const sp_binding_publication *what,
+                               sp_outputs *outputs, sp_binding_report *report, sp_error *error)
+{
+    sp_recording *recording = &profiler->recording;
+    sp_sums sums = {0};
+    sp_recording_take_sums(recording, &sums);
+    int status = write_totals(profiler, what, &sums, outputs, report, error);
+    if (status == SP_OK)
+        status = sp_outputs_commit(outputs, error);
+    sp_recording_put_sums(recording, &sums, status == SP_OK && !what->keep_calls);
+    report->calls_open = count_open(recording);
+    report->calls_crossing = atomic_load(&recording->crossing);
+    report->calls_lost = sp_losses_total(recording);
+    report->unmatched_ends = atomic_load(&recording->unmatched_ends);
+    return status;
+}

@@ -1,0 +1,147 @@
+/* Runs that `scope-profiler run -- PROGRAM` starts: the environment is the host. Recording begins
+ * when the library is loaded and is published when the process exits; sp_init and sp_finalize of the
+ * program join and leave. */
+#include "base/os/claim.h"
+#include "base/os/process.h"
+#include "base/text.h"
+#include "session/complaint.h"
+#include "session/native_run.h"
+#include "session/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OUTPUT_VARIABLE "SCOPE_PROFILER_RUN_OUTPUT"   /* absolute path; empty: no file */
+#define SUMMARY_VARIABLE "SCOPE_PROFILER_RUN_SUMMARY" /* "1": print it at the end */
+#define LABEL_VARIABLE "SCOPE_PROFILER_RUN_LABEL"
+#define STARTED_VARIABLE "SCOPE_PROFILER_RUN_STARTED" /* ns since 1970 */
+
+static int64_t number_of(const char *variable, int64_t missing)
+{
+    const char *text = sp_os_environment(variable);
+    return text == NULL || text[0] == '\0' ? missing : strtoll(text, NULL, 10);
+}
+
+/* Rank that a launcher gives the process; -1: there is no launcher. */
+static int64_t launcher_rank(void)
+{
+    static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+                                            "MV2_COMM_WORLD_RANK"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        int64_t rank = number_of(variables[i], -1);
+        if (rank >= 0)
+            return rank;
+    }
+    return -1;
+}
+
+/* `path` with something before its extension; free() it. NULL: memory is short. */
+static char *insert(const char *path, const char *format, int64_t number)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    if (dot == NULL || (slash != NULL && dot < slash))
+        dot = path + strlen(path);
+    sp_text out = {0};
+    sp_text_add_n(&out, path, (size_t)(dot - path));
+    sp_text_format(&out, "%s%0*lld", format, format[0] == '_' ? 5 : 1, (long long)number);
+    sp_text_add(&out, dot);
+    return sp_text_take(&out);
+}
+
+static int start(sp_profiler *profiler, const char *path)
+{
+    int64_t rank = launcher_rank();
+    char *of_rank = rank < 0 || path[0] == '\0' ? NULL : insert(path, "_rank", rank);
+    sp_settings settings = {
+        .output = of_rank != NULL ? of_rank : path[0] == '\0' ? NULL : path,
+        .label = sp_os_environment(LABEL_VARIABLE),
+        .rank = rank < 0 ? 0 : (uint32_t)rank,
+        .store = {.size = sizeof settings.store, .compression_level = -1},
+    };
+    sp_mutex_lock(&profiler->lock);
+    int status = sp_profiler_start(profiler, &settings, &profiler->last_error);
+    profiler->is_host = profiler->is_run = status == SP_OK;
+    sp_mutex_unlock(&profiler->lock);
+    free(of_rank);
+    return status;
+}
+
+void sp_run_claim_output(sp_profiler *profiler)
+{
+    sp_mutex_lock(&profiler->lock);
+    const char *path = profiler->settings.output;
+    if (profiler->is_run && !profiler->has_claimed && path != NULL) {
+        int64_t started = number_of(STARTED_VARIABLE, INT64_MAX);
+        bool is_ours = sp_os_claim_take(&profiler->claim, path) &&
+                       !sp_os_written_since(path, started);
+        char *other = is_ours ? NULL : insert(path, ".pid", sp_os_process_id());
+        const char *kept = other == NULL ? NULL : sp_arena_text(&profiler->texts, other);
+        if (kept != NULL) {
+            profiler->settings.output = kept;
+            sp_complain("%s is taken by another process of this run; process %lld writes %s", path,
+                        (long long)sp_os_process_id(), kept);
+        }
+        free(other);
+    }
+    profiler->has_claimed = true;
+    sp_mutex_unlock(&profiler->lock);
+}
+
+/* True when there is something to publish; otherwise says what is likely to be the cause. */
+static bool recorded_something(sp_profiler *profiler)
+{
+    size_t regions = sp_binding_num_regions(profiler);
+    for (size_t i = 0; i < regions; i++)
+        if (sp_binding_num_calls(profiler, sp_binding_region_at(profiler, i)) > 0)
+            return true;
+    if (regions == 0)
+        sp_complain("nothing was recorded: the program defined no region (no sp_region call was "
+                    "reached)");
+    else
+        sp_complain("nothing was recorded: the program defined %zu region(s) and entered none",
+                    regions);
+    return false;
+}
+
+static void publish(sp_profiler *profiler)
+{
+    bool wants_summary = number_of(SUMMARY_VARIABLE, 0) == 1;
+    const char *path = profiler->settings.output;
+    sp_binding_report report;
+    int status = sp_profiler_publish_native(profiler, true, wants_summary && path == NULL, &report,
+                                            &profiler->last_error);
+    if (status != SP_OK) {
+        sp_complain("the profile was not written: %s", profiler->last_error.text);
+        return;
+    }
+    if (wants_summary)
+        sp_summary_print(path, report.image, report.image_size);
+    else
+        free(report.image);
+}
+
+static void finish(void)
+{
+    sp_profiler *profiler = &sp_default;
+    sp_mutex_lock(&profiler->lock);
+    if (profiler->is_configured && profiler->is_run) {
+        sp_recording_stop(&profiler->recording);
+        if (recorded_something(profiler))
+            publish(profiler);
+        sp_profiler_stop(profiler);
+    }
+    sp_mutex_unlock(&profiler->lock);
+}
+
+static __attribute__((constructor)) void begin_run(void)
+{
+    const char *path = sp_os_environment(OUTPUT_VARIABLE);
+    if (path == NULL)
+        return;
+    sp_profiler *profiler = sp_profiler_default();
+    if (profiler == NULL || start(profiler, path) != SP_OK)
+        sp_complain("recording could not start: %s",
+                    profiler == NULL ? "out of memory" : profiler->last_error.text);
+    else
+        atexit(finish);
+}
