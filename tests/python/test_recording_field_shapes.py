@@ -94,7 +94,7 @@ def test_root_region_comes_first(tmp_path):
     assert [region.name for region in results.get_regions()] == [ROOT, "aaa"]
     row = results.summary()[0]
     assert row["name"] == ROOT
-    assert row["total"] == pytest.approx(results[ROOT][0].total_duration)
+    assert row["total_duration"] == pytest.approx(results[ROOT][0].total_duration)
 
 
 def test_files_are_opaque_and_resolve_to_the_input(tmp_path):
@@ -107,9 +107,10 @@ def test_files_are_opaque_and_resolve_to_the_input(tmp_path):
     results = sp.read_h5(copy)
     assert results.file_path.resolve() == copy.resolve()
     assert results.display_label == "case 1"
-    copy.write_bytes(path.read_bytes()[:500])
+    damaged = tmp_path / "damaged.h5"
+    damaged.write_bytes(path.read_bytes()[:500])
     with pytest.raises((OSError, ValueError)):
-        sp.read_h5(copy)
+        sp.read_h5(damaged)
 
 
 def test_rank_variables_of_batch_systems_mean_nothing(tmp_path, run_python):

@@ -77,6 +77,14 @@ def _is_on(region: Any) -> bool:
     return not isinstance(region, DisabledProfileRegion)
 
 
+def _naming(error: OSError, path: str | None) -> OSError:
+    """The error, made to say which file could not be written."""
+    if path is None or path in str(error):
+        return error
+    text = f"{path!r} could not be written, what was recorded stays: {error.strerror or error}"
+    return OSError(error.errno, text) if error.errno is not None else OSError(text)
+
+
 def _publish(manager: ProfileManager) -> dict[str, Any]:
     """Hands over what was recorded. Runs that write no HDF5 file come back as an image."""
     config = manager._config
@@ -84,12 +92,15 @@ def _publish(manager: ProfileManager) -> dict[str, Any]:
     from ._recorder import now_ns
 
     config._finalize_time_ns = now_ns()
-    report = manager._profiler.publish(
-        config.metadata,
-        manager._scopes.published(),
-        want_image=in_memory or config._format != "hdf5",
-        keep_calls=in_memory,
-    )
+    try:
+        report = manager._profiler.publish(
+            config.metadata,
+            manager._scopes.published(),
+            want_image=in_memory or config._format != "hdf5",
+            keep_calls=in_memory,
+        )
+    except OSError as error:
+        raise _naming(error, config._output) from None
     if not in_memory:
         manager._scopes.forget_closed()
     return report

@@ -18,10 +18,12 @@ static PyObject *find_thread(unsigned long ident)
     return thread;
 }
 
+/* The plain attributes, because the properties over them are Python code: a program that traces
+ * itself would see it run. */
 static void pass_on(sp_profiler *profiler, PyObject *thread, unsigned long ident)
 {
-    PyObject *name = PyObject_GetAttrString(thread, "name");
-    PyObject *daemon = name != NULL ? PyObject_GetAttrString(thread, "daemon") : NULL;
+    PyObject *name = PyObject_GetAttrString(thread, "_name");
+    PyObject *daemon = name != NULL ? PyObject_GetAttrString(thread, "_daemonic") : NULL;
     const char *text = daemon != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
     if (text != NULL) {
         sp_binding_name_thread(profiler, text, (int64_t)ident, PyObject_IsTrue(daemon) == 1);
