@@ -16,6 +16,8 @@
  *     SCOPE_PROFILER_RUN_OUTPUT   absolute path of the file; empty: none is written
  *     SCOPE_PROFILER_RUN_SUMMARY  1: print the summary after publishing
  *     SCOPE_PROFILER_RUN_LABEL    label of the run
+ *     SCOPE_PROFILER_RUN_STARTED  ns since 1970, by the clock of file times: a file written since then
+ *                                 is of this run, and another process does not replace it
  */
 #include "command.h"
 #include "linkage.h"
@@ -28,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_OUTPUT "profiling_data.h5"
@@ -101,6 +104,7 @@ static int run_script(const cli_arguments *arguments)
     unsetenv("SCOPE_PROFILER_RUN_OUTPUT");
     unsetenv("SCOPE_PROFILER_RUN_SUMMARY");
     unsetenv("SCOPE_PROFILER_RUN_LABEL");
+    unsetenv("SCOPE_PROFILER_RUN_STARTED");
     execv(python, python_words(arguments, python));
     return cli_fail(&cli_run, CLI_FAILED, "can't run '%s': %s", python, strerror(errno));
 }
@@ -131,6 +135,20 @@ static char *absolute_path(const char *path)
     return getcwd(folder, sizeof folder) ? cli_format("%s/%s", folder, path) : NULL;
 }
 
+static void set_started(void)
+{
+#ifdef CLOCK_REALTIME_COARSE
+    clockid_t clock = CLOCK_REALTIME_COARSE;
+#else
+    clockid_t clock = CLOCK_REALTIME;
+#endif
+    struct timespec now = {0};
+    char text[32];
+    clock_gettime(clock, &now);
+    snprintf(text, sizeof text, "%lld%09ld", (long long)now.tv_sec, now.tv_nsec);
+    setenv("SCOPE_PROFILER_RUN_STARTED", text, 1);
+}
+
 static int set_environment(const cli_arguments *arguments)
 {
     const char *output = cli_value(arguments, "outfile");
@@ -146,6 +164,7 @@ static int set_environment(const cli_arguments *arguments)
         setenv("SCOPE_PROFILER_RUN_LABEL", label, 1);
     else
         unsetenv("SCOPE_PROFILER_RUN_LABEL");
+    set_started();
     free(path);
     return CLI_OK;
 }
