@@ -4,6 +4,7 @@
 #include "results/model.h"
 #include "store/image/image.h"
 #include "store/module.h"
+#include "store/spt/spt.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +21,6 @@ static const struct {
     const char *what;
 } known_starts[] = {
     {"\x1f\x8b", 2, "compressed with gzip"},
-    {"SCOPEPRF", 8, "a native trace (.spt)"},
     {"{", 1, "a JSON file"},
     {"[", 1, "a JSON file"},
     {"<", 1, "an HTML or XML file; reports are written, never read back"},
@@ -79,29 +79,43 @@ static int check_kind(const char *path, uint64_t *out_size, sp_error *error)
     return sp_fail_errno(error, SP_ERR_IO, errno, "cannot look at '%s'", path);
 }
 
-/* Fails with the name of what it is unless the file is HDF5. */
-static int check_content(const char *path, uint64_t size, sp_error *error)
+static int refuse_content(const char *path, const unsigned char *head, size_t count,
+                          sp_error *error)
+{
+    if (count == 0)
+        return sp_fail(error, SP_ERR_DAMAGED,
+                       "'%s' is empty: not a readable HDF5 profiling file, the run that should have "
+                       "written it may have been interrupted", path);
+    if (count < sizeof hdf5_signature && memcmp(head, hdf5_signature, count) == 0)
+        return sp_fail(error, SP_ERR_DAMAGED,
+                       "'%s' holds %zu bytes: not a readable HDF5 profiling file, it is truncated or "
+                       "its writer was interrupted", path, count);
+    return sp_fail(error, SP_ERR_NOT_A_PROFILE,
+                   "'%s' is %s, not a readable HDF5 profiling file", path,
+                   describe_start(head, count));
+}
+
+/* The store that reads the file, told by its content; fails with the name of what it is when there
+ * is none. */
+static int choose_store(const char *path, uint64_t size, const sp_store_table **out,
+                        sp_error *error)
 {
     unsigned char head[HEAD_BYTES];
     size_t count;
     bool is_hdf5;
     int status = find_signature(path, size, &is_hdf5, error);
-    if (status != SP_OK || is_hdf5)
-        return status;
-    status = sp_os_file_piece(path, 0, head, sizeof head, &count, error);
+    if (status == SP_OK && is_hdf5) {
+        *out = sp_store_hdf5(error);
+        return *out == NULL ? SP_ERR_NO_MODULE : SP_OK;
+    }
+    if (status == SP_OK)
+        status = sp_os_file_piece(path, 0, head, sizeof head, &count, error);
     if (status != SP_OK)
         return status;
-    if (count == 0)
-        return sp_fail(error, SP_ERR_DAMAGED,
-                       "'%s' is empty: not a readable HDF5 profiling file, the run that should "
-                       "have written it may have been interrupted", path);
-    if (count < sizeof hdf5_signature && memcmp(head, hdf5_signature, count) == 0)
-        return sp_fail(error, SP_ERR_DAMAGED,
-                       "'%s' holds %zu bytes: not a readable HDF5 profiling file, it is truncated "
-                       "or its writer was interrupted", path, count);
-    return sp_fail(error, SP_ERR_NOT_A_PROFILE,
-                   "'%s' is %s, not a readable HDF5 profiling file", path,
-                   describe_start(head, count));
+    if (count < SP_SPT_MAGIC_BYTES || memcmp(head, SP_SPT_MAGIC, SP_SPT_MAGIC_BYTES) != 0)
+        return refuse_content(path, head, count, error);
+    *out = &sp_spt_reader;
+    return SP_OK;
 }
 
 static int take_regions(sp_results *results, const sp_store_description *from, sp_error *error)
@@ -196,15 +210,12 @@ int sp_results_open(const char *path, sp_results **out, sp_error *error)
 {
     uint64_t size = 0;
     sp_store_reader *reader;
+    const sp_store_table *store;
     int status = check_kind(path, &size, error);
     if (status == SP_OK)
-        status = check_content(path, size, error);
-    if (status != SP_OK)
-        return status;
-    const sp_store_table *store = sp_store_hdf5(error);
-    if (store == NULL)
-        return SP_ERR_NO_MODULE;
-    status = store->open(path, &reader, error);
+        status = choose_store(path, size, &store, error);
+    if (status == SP_OK)
+        status = store->open(path, &reader, error);
     return status == SP_OK ? adopt(store, reader, path, size, out, error) : status;
 }
 

@@ -1,4 +1,4 @@
-#include "results/tree.h"
+#include "results/open_calls.h"
 
 #include "base/error.h"
 #include "base/os/pages.h"
@@ -148,47 +148,97 @@ static int allocate(const sp_call_sources *sources, sp_tree_arrays *tree, void *
     return SP_OK;
 }
 
-/* Orders all calls; links them by intervals window by window when `ids` is NULL. */
-static int order_calls(const sp_results *results, const sp_call_sources *sources,
-                       sp_tree_arrays *tree, int64_t *ids, sp_error *error)
+/* How the calls of a window are linked once they are in order. */
+typedef enum link_mode {
+    LINK_BY_INTERVALS,
+    LINK_BY_OPEN_CALLS, /* recorded ids, of a regular recording */
+    LINK_LATER          /* recorded ids, kept for all calls */
+} link_mode;
+
+typedef struct linking {
+    link_mode mode;
+    int64_t *ids; /* of all calls, to link later */
+    SP_VECTOR(int64_t) window_ids;
+    sp_interval_linker intervals;
+    sp_open_calls open;
+    bool is_regular;
+} linking;
+
+static int link_window(const sp_results *results, linking *how, const sp_call_order *order,
+                       sp_tree_arrays *tree, size_t at, size_t count, sp_error *error)
 {
-    sp_interval_linker linker = {0};
+    how->window_ids.count = 0;
+    switch (how->mode) {
+    case LINK_BY_INTERVALS:
+        sp_call_order_write(order, tree, NULL, at);
+        return sp_tree_link_intervals(results, &how->intervals, tree, at, at + count, error);
+    case LINK_BY_OPEN_CALLS:
+        if (!sp_vector_reserve(&how->window_ids, count))
+            return sp_fail_memory(error, "building a call tree");
+        sp_call_order_write(order, tree, how->window_ids.items, at);
+        how->is_regular =
+            sp_tree_link_open(&how->open, tree, how->window_ids.items, at, at + count);
+        break;
+    case LINK_LATER:
+        sp_call_order_write(order, tree, how->ids + at, at);
+        break;
+    }
+    return SP_OK;
+}
+
+/* Orders all calls, and links them window by window; stops at what is not regular. */
+static int order_calls(const sp_results *results, const sp_call_sources *sources, linking *how,
+                       sp_tree_arrays *tree, sp_error *error)
+{
     sp_call_order *order;
     size_t at = 0, count = 0;
     int status = sp_call_order_create(sources, &order, error);
     if (status != SP_OK)
         return status;
+    how->is_regular = true;
     do {
         status = sp_call_order_next(order, &count, error);
         if (status == SP_OK)
-            sp_call_order_write(order, tree, ids, at);
-        if (status == SP_OK && ids == NULL)
-            status = sp_tree_link_intervals(results, &linker, tree, at, at + count, error);
+            status = link_window(results, how, order, tree, at, count, error);
         at += count;
-    } while (status == SP_OK && count > 0);
+    } while (status == SP_OK && count > 0 && how->is_regular);
     sp_call_order_free(order);
-    sp_interval_linker_release(&linker);
+    sp_interval_linker_release(&how->intervals);
+    sp_open_calls_release(&how->open);
+    sp_vector_release(&how->window_ids);
     return status;
 }
 
+/* Any recording with ids: all calls are ordered, then linked by looking their ids up. */
+static int build_by_lookup(const sp_results *results, const sp_call_sources *sources,
+                           const sp_id_range *range, sp_tree_arrays *tree, sp_error *error)
+{
+    size_t size = tree->count * sizeof(int64_t);
+    linking later = {.mode = LINK_LATER, .ids = sp_os_pages_alloc(size)};
+    if (later.ids == NULL)
+        return sp_fail_memory(error, "building a call tree");
+    int status = order_calls(results, sources, &later, tree, error);
+    if (status == SP_OK)
+        status = sp_tree_link_ids(results, tree, later.ids, range, error);
+    sp_os_pages_free(later.ids, size);
+    return status;
+}
+
+/* From the fastest way, which asks most of the recording, to the one that takes any. */
 static int build_by_ids(const sp_results *results, const sp_call_sources *sources,
                         const sp_id_range *range, sp_tree_arrays *tree, sp_error *error)
 {
     bool done = false;
     int status = SP_OK;
-    if (sp_call_ids_are_placeable(sources, range))
+    linking open = {.mode = LINK_BY_OPEN_CALLS};
+    if (sp_call_ids_are_placeable(sources, range)) {
         status = sp_tree_place(sources, range, tree, &done, error);
-    if (status != SP_OK || done)
-        return status;
-    size_t size = tree->count * sizeof(int64_t);
-    int64_t *ids = sp_os_pages_alloc(size);
-    if (ids == NULL)
-        return sp_fail_memory(error, "building a call tree");
-    status = order_calls(results, sources, tree, ids, error);
-    if (status == SP_OK)
-        status = sp_tree_link_ids(results, tree, ids, range, error);
-    sp_os_pages_free(ids, size);
-    return status;
+    } else {
+        status = order_calls(results, sources, &open, tree, error);
+        done = open.is_regular;
+    }
+    return status == SP_OK && !done ? build_by_lookup(results, sources, range, tree, error)
+                                    : status;
 }
 
 static int fill(const sp_results *results, const sp_call_sources *sources, sp_tree_arrays *tree,
@@ -200,7 +250,8 @@ static int fill(const sp_results *results, const sp_call_sources *sources, sp_tr
         if (range.low >= 0)
             return build_by_ids(results, sources, &range, tree, error);
     }
-    return order_calls(results, sources, tree, NULL, error);
+    linking intervals = {.mode = LINK_BY_INTERVALS};
+    return order_calls(results, sources, &intervals, tree, error);
 }
 
 int sp_run_build_tree(sp_results *results, sp_run_tree *tree, sp_error *error)

@@ -90,14 +90,20 @@ int sp_call_order_create(const sp_call_sources *sources, sp_call_order **out, sp
 /* Sorts the next window; `*out_count` is 0 at the end. */
 int sp_call_order_next(sp_call_order *order, size_t *out_count, sp_error *error);
 /* Writes the window to the arrays from `at` on: row, call_index, start, end, lane and, when `ids`
- * is not NULL, ids[] and parent[] with the recorded ids. */
+ * is not NULL, the recorded parent ids; and to `ids` from its beginning on the ids. */
 void sp_call_order_write(const sp_call_order *order, sp_tree_arrays *tree, int64_t *ids, size_t at);
 void sp_call_order_free(sp_call_order *order);
 
 /* ---- Parents (tree_link.c) -------------------------------------------------------------------*/
 
-/* From recorded ids: `tree->parent` holds parent ids and becomes positions. A parent id that no
- * call has makes a root; an id twice or a cycle is SP_ERR_DAMAGED. */
+struct sp_open_calls;
+/* From recorded ids where the recording is regular: calls [from, to) in order, `ids` those of them.
+ * `tree->parent` holds parent ids and becomes positions. False when the way via all ids is needed. */
+bool sp_tree_link_open(struct sp_open_calls *open, sp_tree_arrays *tree, const int64_t *ids,
+                       size_t from, size_t to);
+
+/* The same for any recording, all calls at once. A parent id that no call has makes a root; an id
+ * twice or a cycle is SP_ERR_DAMAGED. */
 int sp_tree_link_ids(const sp_results *results, sp_tree_arrays *tree, const int64_t *ids,
                      const sp_id_range *range, sp_error *error);
 

@@ -230,7 +230,7 @@ void sp_call_order_write(const sp_call_order *order, sp_tree_arrays *tree, int64
         if (tree->lane != NULL)
             tree->lane[at] = sp_call_lane(source, call->index);
         if (ids != NULL) {
-            ids[at] = source->id[call->index];
+            ids[i] = source->id[call->index];
             tree->parent[at] = source->parent[call->index];
         }
     }

@@ -2,8 +2,7 @@
 
 #include "base/error.h"
 #include "base/os/pages.h"
-#include "results/moments.h"
-#include "results/tree.h"
+#include "results/open_calls.h"
 
 #include <stdlib.h>
 
@@ -76,90 +75,40 @@ int sp_run_walk_tree(sp_results *results, uint32_t rank, sp_tree_visitor visit, 
     return status;
 }
 
-/* ---- Open calls ------------------------------------------------------------------------------*/
-
-typedef struct walked_open {
-    int64_t id, end;
-    int64_t children_to; /* end of the latest child */
-    uint64_t value;      /* what the visitor returned */
-} walked_open;
-
-typedef struct walked_lane {
-    SP_VECTOR(walked_open) open;
-} walked_lane;
+/* ---- Steps -----------------------------------------------------------------------------------*/
 
 typedef struct walker {
     sp_call_visitor visit;
     void *context;
-    sp_lane_map lanes;
-    SP_VECTOR(walked_lane) stacks; /* by number of the lane */
-    walked_lane only;              /* of calls without lanes */
-    int64_t before;                /* start of the call before */
+    sp_open_calls open;
+    int64_t before; /* start of the call before */
     /* One window of calls. */
     sp_tree_arrays window;
     size_t room;
     int64_t *ids; /* NULL: nested by intervals */
 } walker;
 
-static walked_lane *lane_of(walker *w, int64_t lane)
-{
-    uint32_t number = sp_lane_number(&w->lanes, lane);
-    if (number == SP_NUMBER_NONE)
-        return NULL;
-    if (number == w->stacks.count) {
-        if (!sp_vector_reserve(&w->stacks, 1))
-            return NULL;
-        w->stacks.items[w->stacks.count++] = (walked_lane){.open = {0}};
-    }
-    return &w->stacks.items[number];
-}
-
-/* Closes the calls above the parent; false when a recorded parent is not open. */
-static bool find_parent_by_id(walked_lane *lane, int64_t parent)
-{
-    while (lane->open.count > 0 && lane->open.items[lane->open.count - 1].id != parent)
-        lane->open.count--;
-    return lane->open.count > 0 || parent < 0;
-}
-
-static void find_parent_by_interval(walked_lane *lane, int64_t start, int64_t end)
-{
-    while (lane->open.count > 0) {
-        int64_t above = lane->open.items[lane->open.count - 1].end;
-        if (above > start || (above == start && end == start))
-            return;
-        lane->open.count--;
-    }
-}
-
 /* Visits call i of the window; false when it is not regular or the visitor stops. */
 static bool step(walker *w, size_t i)
 {
     const sp_tree_arrays *calls = &w->window;
     sp_walked_call call = {calls->row[i], calls->call_index[i], calls->start[i], calls->end[i]};
-    walked_lane *lane = calls->lane == NULL ? &w->only : lane_of(w, calls->lane[i]);
-    if (lane == NULL || call.end < call.start || call.start < w->before)
+    sp_open_stack *stack =
+        calls->lane == NULL ? &w->open.only : sp_open_calls_of_lane(&w->open, calls->lane[i]);
+    bool is_regular;
+    if (stack == NULL || call.start < w->before)
         return false;
     w->before = call.start;
     if (w->ids == NULL)
-        find_parent_by_interval(lane, call.start, call.end);
-    else if (!find_parent_by_id(lane, calls->parent[i]))
+        sp_open_stack_close_by_interval(stack, call.start, call.end);
+    else if (!sp_open_stack_close_by_id(stack, calls->parent[i]))
         return false;
-    uint64_t above = SP_WALK_ROOT;
-    if (lane->open.count > 0) {
-        walked_open *parent = &lane->open.items[lane->open.count - 1];
-        if (call.end > parent->end || call.start < parent->children_to)
-            return false;
-        parent->children_to = call.end;
-        above = parent->value;
-    }
-    uint64_t value = w->visit(w->context, &call, above);
-    if (value == SP_WALK_STOP || !sp_vector_reserve(&lane->open, 1))
+    const sp_open_call *parent = sp_open_stack_enter(stack, call.start, call.end, &is_regular);
+    if (!is_regular)
         return false;
-    lane->open.items[lane->open.count++] = (walked_open){
-        .id = w->ids == NULL ? 0 : w->ids[i], .end = call.end, .children_to = call.start,
-        .value = value};
-    return true;
+    uint64_t value = w->visit(w->context, &call, parent == NULL ? SP_WALK_ROOT : parent->value);
+    return value != SP_WALK_STOP && sp_open_stack_push(stack, w->ids == NULL ? 0 : w->ids[i],
+                                                       call.start, call.end, value);
 }
 
 /* ---- Windows ---------------------------------------------------------------------------------*/
@@ -246,16 +195,6 @@ static int walk_sources(walker *w, const sp_call_sources *sources, bool *done, s
     return walk_by_time(w, sources, range.low >= 0, done, error);
 }
 
-static void release(walker *w)
-{
-    for (size_t i = 0; i < w->stacks.count; i++)
-        sp_vector_release(&w->stacks.items[i].open);
-    sp_vector_release(&w->only.open);
-    sp_vector_release(&w->stacks);
-    sp_number_map_release(&w->lanes.numbers);
-    free(w->window.start);
-}
-
 int sp_run_walk(sp_results *results, uint32_t rank, sp_call_visitor visit, void *context,
                 bool *out_done, sp_error *error)
 {
@@ -271,7 +210,8 @@ int sp_run_walk(sp_results *results, uint32_t rank, sp_call_visitor visit, void 
         status = walk_sources(&w, &sources, &done, error);
         sp_call_sources_release(&sources);
     }
-    release(&w);
+    sp_open_calls_release(&w.open);
+    free(w.window.start);
     restore(results, rank, &before);
     *out_done = done;
     return status;

@@ -222,7 +222,7 @@ static void hostile_ids_are_refused(void)
     sp_error error = {0};
     sp_results *run = run_new();
     RUN_ADD(run, "a", 0, RUN_IDS, {0, 9, 4, -1});
-    RUN_ADD(run, "b", 0, RUN_IDS, {1, 2, 4, -1});
+    RUN_ADD(run, "b", 0, RUN_IDS, {1, 20, 4, 4});
     CHECK_INT(sp_results_call_tree(run, 0, &tree, &error), SP_ERR_DAMAGED);
     CHECK_TEXT(error.text, "call id 4 belongs to two calls: 'a' call 0 and 'b' call 0");
     sp_results_close(run);
@@ -236,6 +236,19 @@ static void hostile_ids_are_refused(void)
     run = run_new();
     RUN_ADD(run, "a", 0, RUN_IDS, {0, 9, 0, 0});
     CHECK_INT(sp_results_call_tree(run, 0, &tree, &error), SP_ERR_DAMAGED);
+    sp_results_close(run);
+}
+
+/* Two calls of one id that nobody needs to look up do no harm. */
+static void repeated_id_of_regular_calls(void)
+{
+    sp_call_tree tree = {0};
+    sp_results *run = run_new();
+    RUN_ADD(run, "a", 0, RUN_IDS, {0, 9, 4, -1});
+    RUN_ADD(run, "b", 0, RUN_IDS, {1, 2, 4, 4});
+    CHECK_INT(sp_results_call_tree(run, 0, &tree, NULL), SP_OK);
+    check_call(&tree, 0, 0, 0, 0, -1, 8);
+    check_call(&tree, 1, 1, 0, 1, 0, 1);
     sp_results_close(run);
 }
 
@@ -433,6 +446,7 @@ int main(void)
     RUN(parent_may_come_later_in_the_order);
     RUN(overlapping_children_count_once);
     RUN(hostile_ids_are_refused);
+    RUN(repeated_id_of_regular_calls);
     RUN(repeated_id_in_a_dense_range_is_refused);
     RUN(missing_ids_mean_intervals);
     RUN(each_lane_nests_on_its_own);
