@@ -198,7 +198,7 @@ static void files_that_are_no_profile(void)
     check_refused("{\"a\": 1}", 8, SP_ERR_NOT_A_PROFILE, "is a JSON file");
     check_refused("<!doctype html>", 15, SP_ERR_NOT_A_PROFILE, "is an HTML or XML file");
     check_refused("\x1f\x8b\x08 zipped", 10, SP_ERR_NOT_A_PROFILE, "is compressed with gzip");
-    check_refused("SCOPEPRF\x02", 9, SP_ERR_NOT_A_PROFILE, "is a native trace");
+    check_refused("SCOPEPRF\x02", 9, SP_ERR_DAMAGED, "too short for a trace");
     check_refused("just words\n", 11, SP_ERR_NOT_A_PROFILE, "is a text file");
     check_refused("\x00\x01\x02", 3, SP_ERR_NOT_A_PROFILE, "of an unknown kind");
     CHECK_INT(sp_results_open("/no/such/file.h5", &run, &error), SP_ERR_NOT_FOUND);
