@@ -195,6 +195,11 @@ static sp_lane *join(sp_recording *recording, sp_thread *thread)
     return lane;
 }
 
+bool sp_lane_is_being_attached(void)
+{
+    return sp_lane_current == &being_attached;
+}
+
 sp_lane *sp_lane_attach(sp_recording *recording)
 {
     sp_lane *before = sp_lane_current;

@@ -8,6 +8,10 @@
  * or the thread is in the middle of getting one. Not on a path of that recording. */
 sp_lane *sp_lane_attach(sp_recording *recording);
 
+/* True in a signal handler that interrupts sp_lane_attach: a begin there is dropped, and so must its
+ * end be. */
+bool sp_lane_is_being_attached(void);
+
 /* What the thread is called from now on, in this recording and those it joins later. */
 void sp_thread_describe(sp_recording *recording, const char *name, int64_t ident, bool is_daemon);
 

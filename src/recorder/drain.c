@@ -74,7 +74,8 @@ static void hand_on(sp_lane *lane, const span *extra)
     size_t count = 1;
     if (extra != NULL)
         records[count++] = *extra;
-    lane->published = atomic_load_explicit(&lane->head, memory_order_relaxed);
+    /* Up to the head just seen: the owner may have gone on meanwhile. */
+    lane->published += records[0].count;
     if (lane->generation == 0 || (records[0].count == 0 && extra == NULL))
         return; /* of a configuration that is gone, or nothing */
     sp_recording_anchor(lane->recording, false);

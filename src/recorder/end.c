@@ -31,7 +31,8 @@ static int unmatched(sp_recording *recording, sp_lane *lane, uint32_t region)
 static int unmatched_without_lane(sp_recording *recording, uint32_t region)
 {
     const sp_lane *earlier = sp_lane_of(recording);
-    if (earlier->recording == recording && sp_stack_count_due(earlier) > 0)
+    bool is_due = earlier->recording == recording && sp_stack_count_due(earlier) > 0;
+    if (is_due || sp_lane_is_being_attached())
         return SP_OK;
     return unmatched(recording, NULL, region);
 }

@@ -201,7 +201,7 @@ static void restarting_under_threads(void)
         pthread_create(&threads[i], NULL, until_told, NULL);
     for (int i = 0; i < 50; i++) {
         case_start(&second, SP_RING_MIN_WORDS * 4, SIZE_MAX / 2);
-        b = case_region(&second, "b");
+        CHECK_INT(case_region(&second, "b"), b);
         sched_yield();
     }
     atomic_store(&go_on, false);
