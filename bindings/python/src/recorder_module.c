@@ -164,6 +164,8 @@ static PyModuleDef module_definition = {
     .m_free = module_free,
 };
 
+PyMODINIT_FUNC PyInit__recorder(void);
+
 PyMODINIT_FUNC PyInit__recorder(void)
 {
     return PyModuleDef_Init(&module_definition);

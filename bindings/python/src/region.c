@@ -454,12 +454,12 @@ static int add_protocol(recorder_state *state)
 }
 
 static PyTypeObject *make_kind(PyObject *module, recorder_state *state, const char *full_name,
-                               char *text)
+                               const char *text)
 {
     PyType_Slot slots[] = {
         {Py_tp_traverse, region_traverse},
         {Py_tp_clear, region_clear},
-        {Py_tp_doc, text},
+        {Py_tp_doc, (void *)(uintptr_t)text},
         {0, NULL},
     };
     PyType_Spec spec = {
