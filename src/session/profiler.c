@@ -5,7 +5,6 @@
 #include "recorder/query.h"
 #include "session/complaint.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
