@@ -59,12 +59,12 @@ static bool load(results_library *out, sp_error *error)
 static int print(const results_library *library, sp_results *results, const char *path,
                  sp_error *error)
 {
-    FILE *stream = sp_os_is_terminal(STDOUT_FILENO) ? stdout : stderr;
+    FILE *stream = sp_os_is_terminal(stdout) ? stdout : stderr;
     const char *no_color = sp_os_environment("NO_COLOR");
     sp_summary_options options = {
         .size = sizeof options,
         .color = (no_color == NULL || no_color[0] == '\0') &&
-                 sp_os_is_terminal(stream == stdout ? STDOUT_FILENO : STDERR_FILENO),
+                 sp_os_is_terminal(stream),
         .file_path = path,
     };
     int status = library->print(results, &options, stream, error);

@@ -38,7 +38,7 @@ bool sp_os_platform(char *out, size_t room)
     return length > 0 && (size_t)length < room;
 }
 
-bool sp_os_is_terminal(int descriptor)
+bool sp_os_is_terminal(FILE *stream)
 {
-    return isatty(descriptor) == 1;
+    return isatty(fileno(stream)) == 1;
 }

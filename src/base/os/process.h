@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdint.h>
 
 int64_t sp_os_process_id(void);
@@ -17,6 +18,6 @@ void sp_os_print_line(const char *text, size_t length);
 /* What the machine is, without its name: "Linux-6.1.0-x86_64". False when it does not fit. */
 bool sp_os_platform(char *out, size_t room);
 
-bool sp_os_is_terminal(int descriptor);
+bool sp_os_is_terminal(FILE *stream);
 
 #endif
