@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdint.h>
+#include <stdio.h>
 
 int64_t sp_os_process_id(void);
 
