@@ -36,6 +36,16 @@ PyObject *profiler_region(profiler_object *profiler, PyObject *name, PyObject *t
  * new references. */
 int profiler_locate(profiler_object *profiler, PyCodeObject *code, region_site *site);
 void region_site_clear(region_site *site);
+/* The same for a place that is known. Trouble costs the place, not the program. */
+void profiler_describe_site(profiler_object *profiler, PyObject *file, int line,
+                            region_site *site);
+
+/* Raises for a name that cannot be stored. */
+int profiler_check_name(PyObject *name);
+/* Tags as a tuple of str; NULL with an exception set. */
+PyObject *profiler_normal_tags(PyObject *tags);
+/* Whether a region with these tags is recorded: 1, 0, or -1 with an exception set. */
+int profiler_wants(const profiler_object *profiler, PyObject *tags);
 
 /* publish, in publish.c */
 PyObject *profiler_publish(PyObject *self, PyObject *args, PyObject *kwargs);
