@@ -114,7 +114,7 @@ static inline const uint8_t *get_call(const uint8_t *at, const uint8_t *end,
         if (at == NULL)
             return NULL;
         step = rare.step_code == SP_STEP_EXPLICIT ? rare.step : steps[rare.step_code];
-        other = steps[rare.step_code == SP_STEP_LAST];
+        other = steps[step == steps[0]]; /* a long call spells out also the step seen last */
         is_around = rare.is_around;
         gap = rare.gap;
         duration = rare.duration;

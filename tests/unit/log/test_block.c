@@ -79,6 +79,28 @@ static void bytes_of_longer_calls(void)
     CHECK(memcmp(buffer + 64, expected, sizeof expected) == 0);
 }
 
+static void a_long_call_with_the_last_step_keeps_the_other(void)
+{
+    /* After region 1 come 2, then 3, then 3 after a long gap, then 2 again. */
+    const uint32_t regions[] = {1, 2, 1, 3, 1, 3, 1, 2};
+    uint64_t words[3 * 8], tick = 100;
+    for (size_t i = 0; i < 8; i++) {
+        tick += i == 5 ? 1 << 24 : 1;
+        words[3 * i] = sp_record_first(SP_RECORD_CALL, regions[i], 0);
+        words[3 * i + 1] = words[3 * i + 2] = tick;
+    }
+    size_t size = pack_words(words, 24, 0);
+    sp_unpack unpack;
+    sp_event event;
+    CHECK_INT(sp_unpack_begin(&unpack, buffer, size, true, NULL), SP_OK);
+    for (size_t i = 0; i < 8 && CHECK(sp_unpack_next(&unpack, &event)); i++) {
+        CHECK_INT(event.region, regions[i]);
+        CHECK_INT(event.start, words[3 * i + 1]);
+    }
+    CHECK(!sp_unpack_next(&unpack, &event));
+    CHECK(!unpack.damaged);
+}
+
 static void repeated_calls_take_five_bytes(void)
 {
     uint64_t words[300];
@@ -349,6 +371,7 @@ int main(void)
     RUN(checksum_is_castagnoli);
     RUN(bytes_of_a_small_nest);
     RUN(bytes_of_longer_calls);
+    RUN(a_long_call_with_the_last_step_keeps_the_other);
     RUN(repeated_calls_take_five_bytes);
     RUN(random_programs_come_back);
     RUN(any_64_bits_come_back);
