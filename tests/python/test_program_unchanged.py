@@ -184,7 +184,11 @@ class K:
 
 argument, k, region = object(), K(), sp.region("r")
 
+handle, step = sp.define_region("handle"), sp.ProfileManager.region_factory("step")
+
 def once(i):
+    with handle:
+        pass
     with region:
         pass
     with sp.region("r"):

@@ -426,6 +426,31 @@ def test_handle_held_over_a_configuration():
     assert sp.region("held").num_calls == 1
 
 
+def test_handles_of_one_name_are_told_apart():
+    first, second = sp.define_region("same"), sp.define_region("same")
+    other = sp.define_region("other")
+    sp.setup(output=None)
+    with first, other, second:
+        pass
+    for handle in (first, second):
+        handle.__enter__()
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+    first.__exit__(None, None, None)  # not entered: nothing to leave
+    assert sp.region("same").num_calls == 4
+
+
+def test_subclass_may_have_its_own_region():
+    class Manager(ProfileManager):
+        def region(self, name):
+            return self.profile_region("mine: " + name)
+
+    manager = Manager()
+    manager.setup(output=None)
+    enter("r", manager)
+    assert manager.recorded_regions() == ("mine: r",)
+
+
 def test_names_of_regions():
     @sp.profile("decorated")
     def f():

@@ -167,6 +167,19 @@ def test_aggregate_totals():
     assert totals["total"] >= 3 * totals["minimum"]
 
 
+def test_table_of_regions_may_be_spoilt(memory_run):
+    regions = ProfileManager.get_all_regions()
+    regions["odd"] = 3
+    with pytest.raises(TypeError, match="holds 3 as 'odd'"):
+        sp.region("odd", tags=["a"])
+    sp.register_opt_in_tag("t")
+    ProfileManager.setup(output=None, replace=True)
+    regions.clear()
+    with sp.region("odd"):
+        pass
+    assert sp.region("odd").num_calls == 1
+
+
 # ---- names ---------------------------------------------------------------------------------------
 
 NAMES = [

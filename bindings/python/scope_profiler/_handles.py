@@ -8,11 +8,18 @@ from contextvars import ContextVar
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import TracebackType
+    from types import FrameType, TracebackType
     from typing import Any
 
     from .profile_manager import ProfileManager
     from .region_profiler import BaseProfileRegion
+
+
+# Regions entered through handles in this context, innermost last. One variable for all handles: a
+# context keeps every variable that was ever set in it.
+_entered: ContextVar[tuple[tuple[RegionHandle, BaseProfileRegion], ...]] = ContextVar(
+    "scope_profiler regions entered through handles", default=()
+)
 
 
 class RegionHandle:
@@ -24,7 +31,7 @@ class RegionHandle:
         name: Name of the region.
     """
 
-    __slots__ = ("name", "_manager", "_tags", "_open", "__weakref__")
+    __slots__ = ("name", "_manager", "_tags", "__weakref__")
 
     def __init__(
         self,
@@ -36,22 +43,24 @@ class RegionHandle:
         self.name = name
         self._manager = manager
         self._tags = None if tags is None else tuple(tags)
-        # The regions entered in this context, innermost last.
-        self._open: ContextVar[tuple[BaseProfileRegion, ...]] = ContextVar("open", default=())
 
     def __repr__(self) -> str:
         return f"RegionHandle({self.name!r})"
 
-    def __enter__(self) -> BaseProfileRegion:
+    def _find(self, caller: FrameType) -> BaseProfileRegion:
+        """The region; a new one is defined where `caller` stands, not in this file."""
         profiler = self._manager._profiler
         region = profiler.regions.get(self.name)
-        if region is None:
-            caller = sys._getframe(1)
-            region = profiler.region(
-                self.name, self._tags, caller.f_code.co_filename, caller.f_lineno
-            )
-        self._open.set((*self._open.get(), region))
+        if region is not None:
+            return region
+        return profiler.region(self.name, self._tags, caller.f_code.co_filename, caller.f_lineno)
+
+    def _begin(self, region: BaseProfileRegion) -> BaseProfileRegion:
+        _entered.set((*_entered.get(), (self, region)))
         return region.__enter__()
+
+    def __enter__(self) -> BaseProfileRegion:
+        return self._begin(self._find(sys._getframe(1)))
 
     def __exit__(
         self,
@@ -59,10 +68,12 @@ class RegionHandle:
         exc_value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        regions = self._open.get()
-        if regions:
-            self._open.set(regions[:-1])
-            regions[-1].__exit__(exc_type, exc_value, traceback)
+        entered = _entered.get()
+        for i in range(len(entered) - 1, -1, -1):
+            if entered[i][0] is self:
+                _entered.set(entered[:i] + entered[i + 1 :])
+                entered[i][1].__exit__(exc_type, exc_value, traceback)
+                return
 
 
 class RegionFactory:
@@ -72,23 +83,21 @@ class RegionFactory:
         name: Name of the region.
     """
 
-    __slots__ = ("name", "_manager", "_tags", "__weakref__")
+    __slots__ = ("name", "_manager", "_handle", "__weakref__")
 
     def __init__(
         self, manager: ProfileManager, name: str, tags: Iterable[str] | None = None
     ) -> None:
         self.name = name
         self._manager = manager
-        self._tags = None if tags is None else tuple(tags)
+        self._handle = RegionHandle(manager, name, None, tags)
 
     def __repr__(self) -> str:
         return f"RegionFactory({self.name!r})"
 
     def __call__(self, **values: Any) -> _FactoryScope:
         """Returns a context manager that records one call with these values."""
-        return _FactoryScope(
-            MetadataScope(self._manager, values), RegionHandle(self._manager, self.name, None, self._tags)
-        )
+        return _FactoryScope(MetadataScope(self._manager, values), self._handle)
 
 
 class _FactoryScope:
@@ -101,18 +110,9 @@ class _FactoryScope:
         self._handle = handle
 
     def __enter__(self) -> BaseProfileRegion:
+        region = self._handle._find(sys._getframe(1))
         self._scope.__enter__()
-        # The region takes the place of the `with` statement, not of this method, as its own.
-        profiler = self._handle._manager._profiler
-        if self._handle.name not in profiler.regions:
-            caller = sys._getframe(1)
-            profiler.region(
-                self._handle.name,
-                self._handle._tags,
-                caller.f_code.co_filename,
-                caller.f_lineno,
-            )
-        return self._handle.__enter__()
+        return self._handle._begin(region)
 
     def __exit__(
         self,

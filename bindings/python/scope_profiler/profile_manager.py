@@ -99,7 +99,10 @@ class ProfileManager:
     def _begin_life(self, profiler: Any) -> None:
         self._profiler = profiler
         lookup = _recorder.Lookup(profiler, self, _region)
-        self.region = self.profile_region = lookup
+        # Beside the class's own, unless a subclass has put something else there.
+        for name in ("region", "profile_region"):
+            if isinstance(getattr(type(self), name, lookup), _recorder.Lookup):
+                setattr(self, name, lookup)
         self._definitions: dict[str, tuple[Any, Any, str, int]] = {}
         self._forget_run()
 

@@ -54,7 +54,9 @@ static int end_regions(profiler_object *profiler)
     Py_XSETREF(profiler->paths, paths);
     PyObject *list = old != NULL ? PyDict_Values(old) : NULL;
     for (Py_ssize_t i = 0; list != NULL && i < PyList_GET_SIZE(list); i++) {
-        region_end((region_object *)PyList_GET_ITEM(list, i));
+        if (region_check(profiler->state, PyList_GET_ITEM(list, i))) {
+            region_end((region_object *)PyList_GET_ITEM(list, i));
+        }
     }
     int failed = old != NULL && list == NULL ? -1 : 0;
     Py_XDECREF(list);
@@ -67,6 +69,9 @@ static int refresh_regions(profiler_object *profiler)
     PyObject *list = PyDict_Values(profiler->regions);
     int failed = list == NULL ? -1 : 0;
     for (Py_ssize_t i = 0; failed == 0 && i < PyList_GET_SIZE(list); i++) {
+        if (!region_check(profiler->state, PyList_GET_ITEM(list, i))) {
+            continue;
+        }
         region_object *region = (region_object *)PyList_GET_ITEM(list, i);
         int wanted = region->is_exempt ? 1 : profiler_wants(profiler, region->tags);
         failed = wanted < 0 ? -1 : region_set_enabled(region, wanted == 1);

@@ -163,6 +163,9 @@ PyObject *profiler_region(profiler_object *profiler, PyObject *name, PyObject *t
     }
     PyObject *known = PyDict_GetItemWithError(profiler->regions, name);
     if (known != NULL) {
+        if (!region_check(profiler->state, known)) {
+            return PyErr_Format(PyExc_TypeError, "the table of regions holds %R as %R", known, name);
+        }
         return known_region((region_object *)known, tags);
     }
     if (PyErr_Occurred()) {

@@ -32,6 +32,12 @@ typedef struct region_site {
 
 int region_init(PyObject *module, recorder_state *state);
 
+/* Programs get the table of regions itself and may put anything into it. */
+static inline bool region_check(const recorder_state *state, PyObject *object)
+{
+    return Py_TYPE(object)->tp_base == state->region_type;
+}
+
 /* New region of `profiler`; `enabled` false makes a disabled one. */
 region_object *region_new(profiler_object *profiler, PyObject *name, PyObject *tags, bool enabled,
                           const region_site *site);
