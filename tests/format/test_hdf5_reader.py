@@ -148,16 +148,17 @@ def test_texts_that_are_not_utf8(table, tmp_path):
 def test_metadata_of_any_make(table, tmp_path):
     make_columnar(tmp_path / "a.h5", [1], [1])
     values = {"i": np.int8(-3), "u": np.uint64(2**64 - 1), "f": np.float32(0.5), "b": True,
-              "one": np.array([4]), "long": np.longdouble(0.25)}
+              "one": np.array([4]), "big": np.array(-2.5, ">f8")}
     with h5py.File(tmp_path / "a.h5", "a") as file:
         for key, value in values.items():
             file["metadata"].attrs[key] = value
         file["metadata"].attrs["skipped"] = np.array([1, 2])
         file["metadata"].attrs["complex"] = 1j
+        file["metadata"].attrs["long"] = np.longdouble(0.25)
         file["metadata"].attrs["nothing"] = h5py.Empty("i8")
         file["metadata"].attrs["notext"] = h5py.Empty(TEXT)
     with st.Reader(table, tmp_path / "a.h5") as run:
-        assert run.metadata == {"i": -3, "u": 2**63 - 1, "f": 0.5, "b": 1, "one": 4, "long": 0.25,
+        assert run.metadata == {"i": -3, "u": 2**63 - 1, "f": 0.5, "b": 1, "one": 4, "big": -2.5,
                                 "notext": ""}
 
 

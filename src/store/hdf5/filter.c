@@ -105,12 +105,12 @@ static void shuffle(unsigned char *out, const void *values, size_t count)
             out[byte * count + i] = in[i * 8 + byte];
 }
 
-void sp_hdf5_unshuffle(void *values, const void *shuffled, size_t count)
+void sp_hdf5_unshuffle(void *values, const void *shuffled, size_t count, size_t width)
 {
     const unsigned char *in = shuffled;
     unsigned char *out = values;
     size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
+    for (; width == 8 && i + 8 <= count; i += 8) {
         uint64_t words[8];
         for (size_t byte = 0; byte < 8; byte++)
             memcpy(&words[byte], in + byte * count + i, 8);
@@ -118,8 +118,8 @@ void sp_hdf5_unshuffle(void *values, const void *shuffled, size_t count)
         memcpy(out + i * 8, words, sizeof words);
     }
     for (; i < count; i++)
-        for (size_t byte = 0; byte < 8; byte++)
-            out[i * 8 + byte] = in[byte * count + i];
+        for (size_t byte = 0; byte < width; byte++)
+            out[i * width + byte] = in[byte * count + i];
 }
 
 static bool make_room(unsigned char **buffer, size_t *room, size_t wanted)

@@ -27,8 +27,8 @@ const sp_hdf5_codec *sp_hdf5_codec_of(H5Z_filter_t id);
 /* Bit of the codec in the mask of stages that a chunk left out. */
 enum { SP_HDF5_CODEC_STAGE = 1u << 1 };
 
-/* Puts the bytes of `count` 8-byte values, stored first bytes first, back together. */
-void sp_hdf5_unshuffle(void *values, const void *shuffled, size_t count);
+/* Puts the bytes of `count` values of `width` bytes, stored first bytes first, back together. */
+void sp_hdf5_unshuffle(void *values, const void *shuffled, size_t count, size_t width);
 
 /* Packs chunks of 8-byte values. Zeroed memory is a packer that has not packed yet. */
 typedef struct sp_hdf5_packer {

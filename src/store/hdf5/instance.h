@@ -26,8 +26,10 @@ typedef struct sp_hdf5_ids {
 
 extern sp_hdf5_ids sp_hdf5;
 
-/* Once, at first use: is the library the one that we were compiled for? SP_ERR_NO_MODULE. */
-int sp_hdf5_instance_prepare(sp_error *error);
+/* Is the library the one that this module was compiled for? SP_ERR_NO_MODULE. Starts nothing. */
+int sp_hdf5_instance_check(sp_error *error);
+/* Once, before the first use. */
+void sp_hdf5_instance_prepare(void);
 
 /* May it be called while another thread of the program is inside HDF5? */
 bool sp_hdf5_instance_is_thread_safe(void);

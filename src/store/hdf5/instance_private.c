@@ -31,9 +31,14 @@ static void fill_ids(void)
     };
 }
 
-int sp_hdf5_instance_prepare(sp_error *error)
+int sp_hdf5_instance_check(sp_error *error)
 {
     (void)error;
+    return SP_OK;
+}
+
+void sp_hdf5_instance_prepare(void)
+{
     __wrap_stdout = __real_stdout;
     __wrap_stderr = __real_stderr;
     /* Profiles are also written while the program exits, after handlers that were set late. */
@@ -43,7 +48,6 @@ int sp_hdf5_instance_prepare(sp_error *error)
     H5PLset_loading_state(0);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     fill_ids();
-    return SP_OK;
 }
 
 bool sp_hdf5_instance_is_thread_safe(void)

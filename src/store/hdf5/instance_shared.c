@@ -46,7 +46,7 @@ static void fill_ids(void)
     };
 }
 
-int sp_hdf5_instance_prepare(sp_error *error)
+int sp_hdf5_instance_check(sp_error *error)
 {
     unsigned major = 0, minor = 0, release = 0;
     /* The only call that every version answers in the same way. */
@@ -57,6 +57,11 @@ int sp_hdf5_instance_prepare(sp_error *error)
                    "the HDF5 library in this process is version %u.%u.%u, but the HDF5 module was "
                    "built for %d.%d.%d; build the profiler against the library that is used",
                    major, minor, release, H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE);
+}
+
+void sp_hdf5_instance_prepare(void)
+{
+    /* The library starts at its first call, with the program's settings. */
 }
 
 bool sp_hdf5_instance_is_thread_safe(void)

@@ -2,35 +2,13 @@
 
 #include "base/error.h"
 #include "base/os/file.h"
-#include "store/hdf5/instance.h"
-#include "store/hdf5/trouble.h"
-#include "store/hdf5/source.h"
+#include "store/hdf5/values.h"
+#include "store/hdf5/visit.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { TEXT_ALLOWANCE = 16 << 20 };
-
-int sp_hdf5_damaged(const sp_store_reader *reader, sp_error *error, const char *format, ...)
-{
-    char what[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
-    va_end(args);
-    return sp_fail(error, SP_ERR_DAMAGED, "'%s' %s; the file is truncated or damaged", reader->path,
-                   what);
-}
-
-int sp_hdf5_unreadable(const sp_store_reader *reader, sp_error *error, const char *what)
-{
-    return sp_hdf5_fail(error, SP_ERR_DAMAGED,
-                        "'%s' is not a readable HDF5 profiling file: it is truncated or damaged, or "
-                        "the run that wrote it was interrupted (at %s)",
-                        reader->path, what);
-}
 
 /* ---- Opening ---------------------------------------------------------------------------------*/
 
@@ -48,78 +26,32 @@ static int check_path(const char *path, uint64_t *out_size, sp_error *error)
     }
 }
 
-static int open_file(sp_store_reader *reader, sp_error *error)
-{
-    hid_t access = H5Pcreate(sp_hdf5.file_access);
-    hid_t file = -1;
-#if H5_VERSION_GE(1, 10, 7)
-    /* Profiles appear complete and are never changed; a folder that is read-only grants no lock. */
-    H5Pset_file_locking(access, 0, 1);
-#endif
-    if (access >= 0)
-        file = H5Fopen(reader->path, H5F_ACC_RDONLY, access);
-    int status = SP_OK;
-    if (file >= 0)
-        reader->file = file;
-    else if (sp_hdf5_errno() != 0)
-        status = sp_hdf5_fail(error, SP_ERR_IO, "cannot read '%s'", reader->path);
-    else
-        status = sp_hdf5_fail(error, SP_ERR_NOT_A_PROFILE,
-                              "'%s' is not a readable HDF5 profiling file: it is of another kind, "
-                              "truncated or damaged, or the run that wrote it was interrupted",
-                              reader->path);
-    if (access >= 0)
-        H5Pclose(access);
-    return status;
-}
-
-/* The library takes memory for texts from here, so it gets no more than the file can hold. */
-static void *take_text_memory(size_t size, void *context)
-{
-    sp_store_reader *reader = context;
-    if (size > reader->text_budget)
-        return NULL;
-    reader->text_budget -= size;
-    return sp_arena_alloc(&reader->arena, size);
-}
-
-static void keep_text_memory(void *memory, void *context)
-{
-    (void)memory;
-    (void)context;
-}
-
-static int prepare_texts(sp_store_reader *reader, sp_error *error)
-{
-    hid_t transfer = H5Pcreate(sp_hdf5.transfer);
-    if (transfer < 0)
-        return sp_hdf5_unreadable(reader, error, "its start");
-    reader->text_transfer = transfer;
-    reader->text_budget = TEXT_ALLOWANCE + 2 * reader->file_size;
-    if (H5Pset_vlen_mem_manager(transfer, take_text_memory, reader, keep_text_memory, reader) < 0)
-        return sp_hdf5_unreadable(reader, error, "its start");
-    return SP_OK;
-}
-
 /* ---- Schema ----------------------------------------------------------------------------------*/
 
 static int schema_error(const sp_store_reader *reader, sp_error *error, const char *what)
 {
-    return sp_fail(error, SP_ERR_SCHEMA, "'%s': the schema version %s", reader->path, what);
+    return sp_fail(error, SP_ERR_SCHEMA, "'%s': the schema version %s", reader->context.path, what);
+}
+
+/* Looks at every attribute: one of that name counts whatever its type. */
+static bool is_schema_attribute(void *context, const char *name)
+{
+    bool *found = context;
+    *found = strcmp(name, SP_HDF5_SCHEMA_ATTRIBUTE) == 0;
+    return !*found;
 }
 
 /* Files of schema 1 carry no number. */
 static int read_schema(sp_store_reader *reader, sp_error *error)
 {
     sp_metadata_entry entry;
+    bool exists = false;
     reader->description.schema = 1;
-    htri_t exists = H5Aexists(reader->file, SP_HDF5_SCHEMA_ATTRIBUTE);
-    if (exists < 0)
-        return sp_hdf5_unreadable(reader, error, "its root group");
-    if (exists == 0)
-        return SP_OK;
-    int status =
-        sp_hdf5_read_attribute(reader, reader->file, SP_HDF5_SCHEMA_ATTRIBUTE, &entry, error);
+    int status = reader->tree->ops->each_attribute(reader->tree, ROOT(reader), is_schema_attribute,
+                                                   &exists, error);
+    if (status != SP_OK || !exists)
+        return status;
+    status = sp_hdf5_read_attribute(reader, ROOT(reader), SP_HDF5_SCHEMA_ATTRIBUTE, &entry, error);
     if (status == SP_ERR_NOT_FOUND || (status == SP_OK && entry.kind != SP_VALUE_INTEGER))
         return schema_error(reader, error, "must be an integer");
     if (status != SP_OK)
@@ -139,7 +71,7 @@ static int read_layout(sp_store_reader *reader, sp_error *error)
 {
     sp_metadata_entry entry;
     int status =
-        sp_hdf5_read_attribute(reader, reader->file, SP_HDF5_LAYOUT_ATTRIBUTE, &entry, error);
+        sp_hdf5_read_attribute(reader, ROOT(reader), SP_HDF5_LAYOUT_ATTRIBUTE, &entry, error);
     if (status == SP_OK && entry.kind == SP_VALUE_TEXT)
         reader->description.is_aggregate = strcmp(entry.text, SP_HDF5_LAYOUT_AGGREGATE) == 0;
     return status == SP_ERR_NOT_FOUND ? SP_OK : status;
@@ -147,11 +79,7 @@ static int read_layout(sp_store_reader *reader, sp_error *error)
 
 static int read_contents(sp_store_reader *reader, sp_error *error)
 {
-    int status = open_file(reader, error);
-    if (status == SP_OK)
-        status = prepare_texts(reader, error);
-    if (status == SP_OK)
-        status = read_schema(reader, error);
+    int status = read_schema(reader, error);
     if (status == SP_OK)
         status = sp_hdf5_read_metadata(reader, error);
     if (status != SP_OK)
@@ -164,7 +92,7 @@ static int read_contents(sp_store_reader *reader, sp_error *error)
     return status == SP_OK ? sp_hdf5_read_extras(reader, error) : status;
 }
 
-int sp_hdf5_reader_open(const char *path, sp_store_reader **out, sp_error *error)
+static int create_reader(const char *path, sp_store_reader **out, sp_error *error)
 {
     uint64_t size = 0;
     int status = check_path(path, &size, error);
@@ -175,39 +103,82 @@ int sp_hdf5_reader_open(const char *path, sp_store_reader **out, sp_error *error
         free(reader);
         return sp_fail_memory(error, "opening a profile");
     }
-    reader->file_size = size;
+    reader->context.path = reader->path;
+    reader->context.file_size = size;
+    reader->context.text_budget = TEXT_ALLOWANCE + 2 * size;
     reader->description.format = "hdf5";
-    status = read_contents(reader, error);
-    if (status != SP_OK) {
-        sp_hdf5_reader_close(reader);
-        return status;
-    }
     *out = reader;
     return SP_OK;
 }
 
-const sp_store_description *sp_hdf5_reader_describe(sp_store_reader *reader)
+static void close_inside(sp_store_reader *reader)
 {
-    return &reader->description;
+    if (reader->tree != NULL) {
+        sp_hdf5_close_column(reader, &reader->ends);
+        for (int c = SP_COLUMN_COUNT - 1; c >= 0; c--)
+            sp_hdf5_close_column(reader, &reader->columns[c]);
+        reader->tree->ops->close(reader->tree);
+    }
+    sp_vector_release(&reader->metadata);
+    sp_vector_release(&reader->extras);
+    free(reader->cursors);
+    sp_arena_release(&reader->context.arena);
+    free(reader->path);
+    free(reader);
+}
+
+/* Opens with one kind of tree. `*out_is_newer`: it failed, and the file is for the library. */
+static int open_with(const char *path, bool with_library, sp_store_reader **out, bool *out_is_newer,
+                     sp_error *error)
+{
+    sp_store_reader *reader = NULL;
+    int status = create_reader(path, &reader, error);
+    if (status != SP_OK)
+        return status;
+    reader->uses_library = with_library;
+    status = with_library ? sp_library_open(&reader->context, &reader->tree, error)
+                          : sp_classic_open(&reader->context, &reader->tree, error);
+    if (status == SP_OK)
+        status = read_contents(reader, error);
+    *out_is_newer = reader->context.is_newer;
+    if (status == SP_OK)
+        *out = reader;
+    else
+        close_inside(reader);
+    return status;
+}
+
+int sp_hdf5_reader_open(const char *path, sp_store_reader **out, sp_error *error)
+{
+    bool is_newer = false;
+    int status = open_with(path, false, out, &is_newer, error);
+    if (status == SP_OK || !is_newer)
+        return status;
+    sp_hdf5_visitor visitor;
+    sp_hdf5_enter(&visitor);
+    status = sp_hdf5_check_usable(error);
+    if (status == SP_OK)
+        status = open_with(path, true, out, &is_newer, error);
+    sp_hdf5_leave(&visitor);
+    return status;
 }
 
 void sp_hdf5_reader_close(sp_store_reader *reader)
 {
     if (reader == NULL)
         return;
-    sp_hdf5_source_release(&reader->ends);
-    for (int c = SP_COLUMN_COUNT - 1; c >= 0; c--)
-        sp_hdf5_source_release(&reader->columns[c]);
-    if (reader->text_transfer > 0)
-        H5Pclose(reader->text_transfer);
-    if (reader->file > 0)
-        H5Fclose(reader->file);
-    sp_vector_release(&reader->metadata);
-    sp_vector_release(&reader->extras);
-    free(reader->cursors);
-    sp_arena_release(&reader->arena);
-    free(reader->path);
-    free(reader);
+    sp_hdf5_visitor visitor;
+    bool is_inside = reader->uses_library;
+    if (is_inside)
+        sp_hdf5_enter(&visitor);
+    close_inside(reader);
+    if (is_inside)
+        sp_hdf5_leave(&visitor);
+}
+
+const sp_store_description *sp_hdf5_reader_describe(sp_store_reader *reader)
+{
+    return &reader->description;
 }
 
 /* ---- Calls -----------------------------------------------------------------------------------*/
@@ -218,9 +189,9 @@ static int advance_cursor(sp_store_reader *reader, sp_hdf5_cursor *cursor, uint6
 {
     while (cursor->next < first) {
         uint64_t piece = first - cursor->next;
-        if (piece > SP_HDF5_READ_PIECE)
-            piece = SP_HDF5_READ_PIECE;
-        int status = sp_hdf5_source_read(reader, &reader->columns[SP_COLUMN_START],
+        if (piece > SP_TREE_PIECE)
+            piece = SP_TREE_PIECE;
+        int status = sp_hdf5_read_integers(reader, &reader->columns[SP_COLUMN_START],
                                          offset + cursor->next, piece, scratch, error);
         if (status != SP_OK)
             return status;
@@ -238,7 +209,7 @@ static int skip_to(sp_store_reader *reader, sp_hdf5_cursor *cursor, uint64_t off
         *cursor = (sp_hdf5_cursor){0, 0};
     if (first == cursor->next)
         return SP_OK;
-    int64_t *scratch = malloc(SP_HDF5_READ_PIECE * sizeof *scratch);
+    int64_t *scratch = malloc(SP_TREE_PIECE * sizeof *scratch);
     if (scratch == NULL)
         return sp_fail_memory(error, "reading calls");
     int status = advance_cursor(reader, cursor, offset, first, scratch, error);
@@ -258,7 +229,7 @@ static int read_start_deltas(sp_store_reader *reader, size_t row, uint64_t first
     uint64_t offset = reader->rows[row].offset;
     int status = skip_to(reader, cursor, offset, first, error);
     if (status == SP_OK)
-        status = sp_hdf5_source_read(reader, &reader->columns[SP_COLUMN_START], offset + first,
+        status = sp_hdf5_read_integers(reader, &reader->columns[SP_COLUMN_START], offset + first,
                                      count, out, error);
     if (status != SP_OK)
         return status;
@@ -275,13 +246,13 @@ static int read_start_deltas(sp_store_reader *reader, size_t row, uint64_t first
 static int read_end_durations(sp_store_reader *reader, uint64_t first, size_t count, int64_t *out,
                               sp_error *error)
 {
-    int64_t *starts = malloc(SP_HDF5_READ_PIECE * sizeof *starts);
+    int64_t *starts = malloc(SP_TREE_PIECE * sizeof *starts);
     int status = starts == NULL ? sp_fail_memory(error, "reading calls") : SP_OK;
     while (status == SP_OK && count > 0) {
-        size_t piece = count < SP_HDF5_READ_PIECE ? count : SP_HDF5_READ_PIECE;
-        status = sp_hdf5_source_read(reader, &reader->ends, first, piece, out, error);
+        size_t piece = count < SP_TREE_PIECE ? count : SP_TREE_PIECE;
+        status = sp_hdf5_read_integers(reader, &reader->ends, first, piece, out, error);
         if (status == SP_OK)
-            status = sp_hdf5_source_read(reader, &reader->columns[SP_COLUMN_START], first, piece,
+            status = sp_hdf5_read_integers(reader, &reader->columns[SP_COLUMN_START], first, piece,
                                          starts, error);
         for (size_t i = 0; status == SP_OK && i < piece; i++)
             out[i] = (int64_t)((uint64_t)out[i] - (uint64_t)starts[i]);
@@ -291,6 +262,20 @@ static int read_end_durations(sp_store_reader *reader, uint64_t first, size_t co
     }
     free(starts);
     return status;
+}
+
+static int read_column(sp_store_reader *reader, size_t row, sp_column column, uint64_t first,
+                       size_t count, int64_t *out, sp_error *error)
+{
+    int schema = reader->description.schema;
+    if (schema == 1)
+        return sp_hdf5_read_group_calls(reader, row, column, first, count, out, error);
+    if (column == SP_COLUMN_START && schema >= 3)
+        return read_start_deltas(reader, row, first, count, out, error);
+    uint64_t at = reader->rows[row].offset + first;
+    if (column == SP_COLUMN_DURATION && reader->ends.handle != 0)
+        return read_end_durations(reader, at, count, out, error);
+    return sp_hdf5_read_integers(reader, &reader->columns[column], at, count, out, error);
 }
 
 int sp_hdf5_reader_calls(sp_store_reader *reader, size_t row, sp_column column, uint64_t first,
@@ -308,12 +293,11 @@ int sp_hdf5_reader_calls(sp_store_reader *reader, size_t row, sp_column column, 
                        sp_hdf5_event_names[column]);
     if (count == 0)
         return SP_OK;
-    if (description->schema == 1)
-        return sp_hdf5_read_group_calls(reader, row, column, first, count, out, error);
-    if (column == SP_COLUMN_START && description->schema >= 3)
-        return read_start_deltas(reader, row, first, count, out, error);
-    uint64_t at = reader->rows[row].offset + first;
-    if (column == SP_COLUMN_DURATION && reader->ends.dataset > 0)
-        return read_end_durations(reader, at, count, out, error);
-    return sp_hdf5_source_read(reader, &reader->columns[column], at, count, out, error);
+    if (!reader->uses_library)
+        return read_column(reader, row, column, first, count, out, error);
+    sp_hdf5_visitor visitor;
+    sp_hdf5_enter(&visitor);
+    int status = read_column(reader, row, column, first, count, out, error);
+    sp_hdf5_leave(&visitor);
+    return status;
 }

@@ -1,9 +1,8 @@
 /* Schemas 2 and 3: one table of rows, and columns that all rows share. */
-#include "store/hdf5/source.h"
+#include "store/hdf5/values.h"
 
 #include "base/error.h"
 #include "store/description.h"
-#include "store/hdf5/instance.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,26 +35,25 @@ static void set_number(const target *to, size_t i, int64_t value)
     }
 }
 
-static int read_numbers(sp_store_reader *reader, const sp_hdf5_dataset *dataset, const target *to,
+static int read_numbers(sp_store_reader *reader, const sp_tree_column *column, const target *to,
                         sp_error *error)
 {
     int64_t values[SP_HDF5_ROW_PIECE];
-    if (dataset->type_class != H5T_INTEGER)
-        return sp_hdf5_damaged(reader, error, "has a column '%s' that should hold integers",
+    if (column->type != SP_TREE_INTEGERS)
+        return sp_tree_damaged(&reader->context, error, "has a column '%s' that should hold integers",
                                to->field->name);
     /* Read as wide as the member is: what does not fit becomes its largest value. */
     bool is_unsigned =
         to->field->member == SP_MEMBER_UINT64 || to->field->member == SP_MEMBER_UINT32;
     for (size_t done = 0; done < to->count;) {
         size_t piece = to->count - done < SP_HDF5_ROW_PIECE ? to->count - done : SP_HDF5_ROW_PIECE;
-        int status = sp_hdf5_read_range(reader, dataset->id,
-                                        is_unsigned ? sp_hdf5.uint64 : sp_hdf5.int64,
-                                        sizeof *values, done, piece, values, error);
+        int status = reader->tree->ops->read_integers(reader->tree, column, done, piece,
+                                                      is_unsigned, values, error);
         if (status != SP_OK)
             return status;
         for (size_t i = 0; i < piece; i++) {
             if (to->field->member == SP_MEMBER_UINT32 && (uint64_t)values[i] > UINT32_MAX)
-                return sp_hdf5_damaged(reader, error, "has a value in '%s' that is too large",
+                return sp_tree_damaged(&reader->context, error, "has a value in '%s' that is too large",
                                        to->field->name);
             set_number(to, done + i, values[i]);
         }
@@ -64,13 +62,14 @@ static int read_numbers(sp_store_reader *reader, const sp_hdf5_dataset *dataset,
     return SP_OK;
 }
 
-static int read_text_members(sp_store_reader *reader, const sp_hdf5_dataset *dataset,
+static int read_text_members(sp_store_reader *reader, const sp_tree_column *column,
                              const target *to, sp_error *error)
 {
     const char *texts[SP_HDF5_ROW_PIECE];
     for (size_t done = 0; done < to->count;) {
         size_t piece = to->count - done < SP_HDF5_ROW_PIECE ? to->count - done : SP_HDF5_ROW_PIECE;
-        int status = sp_hdf5_read_texts(reader, dataset, done, piece, texts, error);
+        int status =
+            reader->tree->ops->read_texts(reader->tree, column, done, piece, texts, error);
         if (status != SP_OK)
             return status;
         for (size_t i = 0; i < piece; i++)
@@ -81,29 +80,17 @@ static int read_text_members(sp_store_reader *reader, const sp_hdf5_dataset *dat
 }
 
 /* Statistics count only when all their members are there. */
-static bool has_all_members(hid_t dataset)
-{
-    hid_t type = H5Dget_type(dataset);
-    bool all = type >= 0 && H5Tget_class(type) == H5T_COMPOUND;
-    for (size_t i = 0; all && i < SP_STATISTICS_MEMBERS; i++)
-        all = H5Tget_member_index(type, sp_hdf5_statistics_members[i]) >= 0;
-    if (type >= 0)
-        H5Tclose(type);
-    return all;
-}
-
-static int read_statistics(sp_store_reader *reader, const sp_hdf5_dataset *dataset,
-                           const target *to, sp_error *error)
+static int read_statistics(sp_store_reader *reader, const sp_tree_column *column, const target *to,
+                           sp_error *error)
 {
     sp_row_statistics values[SP_HDF5_ROW_PIECE];
-    if (!has_all_members(dataset->id))
+    int status = SP_OK;
+    if (column->type != SP_TREE_STATISTICS)
         return SP_OK;
-    hid_t type = sp_hdf5_statistics_type(sp_hdf5.int64, sp_hdf5.uint64, sp_hdf5.real);
-    int status = type < 0 ? sp_hdf5_unreadable(reader, error, to->field->name) : SP_OK;
     for (size_t done = 0; status == SP_OK && done < to->count;) {
         size_t piece = to->count - done < SP_HDF5_ROW_PIECE ? to->count - done : SP_HDF5_ROW_PIECE;
-        status = sp_hdf5_read_range(reader, dataset->id, type, sizeof *values, done, piece, values,
-                                    error);
+        status = reader->tree->ops->read_statistics(reader->tree, column, done, piece, values,
+                                                    error);
         for (size_t i = 0; status == SP_OK && i < piece; i++) {
             sp_row *row = (sp_row *)(void *)(to->rows + (done + i) * to->stride);
             row->statistics = values[i];
@@ -111,43 +98,41 @@ static int read_statistics(sp_store_reader *reader, const sp_hdf5_dataset *datas
         }
         done += piece;
     }
-    if (type >= 0)
-        H5Tclose(type);
     return status;
 }
 
 /* One column; absent and optional: the members stay as they are. */
-static int read_field(sp_store_reader *reader, hid_t group, sp_hdf5_need need, const target *to,
+static int read_field(sp_store_reader *reader, sp_tree_handle group, sp_hdf5_need need, const target *to,
                       sp_error *error)
 {
-    sp_hdf5_dataset dataset;
-    int status = sp_hdf5_open_dataset(reader, group, to->field->name, need, &dataset, error);
-    if (status != SP_OK || dataset.id == 0)
+    sp_tree_column column;
+    int status = sp_hdf5_open_column(reader, group, to->field->name, need, &column, error);
+    if (status != SP_OK || column.handle == 0)
         return status;
-    if (dataset.length != to->count)
-        status = sp_hdf5_damaged(reader, error, "has %llu values in '%s' for %zu rows",
-                                 (unsigned long long)dataset.length, to->field->name, to->count);
+    if (column.length != to->count)
+        status = sp_tree_damaged(&reader->context, error, "has %llu values in '%s' for %zu rows",
+                                 (unsigned long long)column.length, to->field->name, to->count);
     else if (to->field->member == SP_MEMBER_TEXT)
-        status = read_text_members(reader, &dataset, to, error);
+        status = read_text_members(reader, &column, to, error);
     else if (to->field->member == SP_MEMBER_STATISTICS)
-        status = read_statistics(reader, &dataset, to, error);
+        status = read_statistics(reader, &column, to, error);
     else
-        status = read_numbers(reader, &dataset, to, error);
-    sp_hdf5_close_dataset(&dataset);
+        status = read_numbers(reader, &column, to, error);
+    sp_hdf5_close_column(reader, &column);
     return status;
 }
 
-static int column_length(sp_store_reader *reader, hid_t group, const char *name, size_t *out,
+static int column_length(sp_store_reader *reader, sp_tree_handle group, const char *name, size_t *out,
                          sp_error *error)
 {
-    sp_hdf5_dataset dataset;
-    int status = sp_hdf5_open_dataset(reader, group, name, SP_HDF5_REQUIRED, &dataset, error);
-    if (status == SP_OK && !sp_hdf5_is_modest(reader, &dataset))
-        status = sp_hdf5_damaged(reader, error, "claims %llu rows in '%s'",
-                                 (unsigned long long)dataset.length, name);
+    sp_tree_column column;
+    int status = sp_hdf5_open_column(reader, group, name, SP_HDF5_REQUIRED, &column, error);
+    if (status == SP_OK && !sp_hdf5_is_modest(reader, &column))
+        status = sp_tree_damaged(&reader->context, error, "claims %llu rows in '%s'",
+                                 (unsigned long long)column.length, name);
     if (status == SP_OK)
-        *out = (size_t)dataset.length;
-    sp_hdf5_close_dataset(&dataset);
+        *out = (size_t)column.length;
+    sp_hdf5_close_column(reader, &column);
     return status;
 }
 
@@ -155,32 +140,31 @@ static int column_length(sp_store_reader *reader, hid_t group, const char *name,
 
 static int read_names(sp_store_reader *reader, sp_error *error)
 {
-    hid_t group = 0;
-    sp_hdf5_dataset dataset = {0};
-    int status = sp_hdf5_open_group(reader, reader->file, SP_HDF5_REGION_TABLE, SP_HDF5_REQUIRED,
+    sp_tree_handle group = 0;
+    sp_tree_column column = {0};
+    int status = sp_hdf5_open_group(reader, ROOT(reader), SP_HDF5_REGION_TABLE, SP_HDF5_REQUIRED,
                                     &group, error);
     if (status == SP_OK)
-        status = sp_hdf5_open_dataset(reader, group, SP_HDF5_NAMES, SP_HDF5_REQUIRED, &dataset,
+        status = sp_hdf5_open_column(reader, group, SP_HDF5_NAMES, SP_HDF5_REQUIRED, &column,
                                       error);
     if (status == SP_OK) {
         const char **names =
-            sp_hdf5_is_modest(reader, &dataset)
-                ? sp_arena_array(&reader->arena, (size_t)dataset.length, sizeof *names)
+            sp_hdf5_is_modest(reader, &column)
+                ? sp_arena_array(&reader->context.arena, (size_t)column.length, sizeof *names)
                 : NULL;
         status = names == NULL ? sp_fail_memory(error, "opening a profile")
-                               : sp_hdf5_read_texts(reader, &dataset, 0, dataset.length, names,
-                                                    error);
+                               : reader->tree->ops->read_texts(reader->tree, &column, 0,
+                                                              column.length, names, error);
         reader->description.region_names = names;
-        reader->description.num_regions = (size_t)dataset.length;
+        reader->description.num_regions = (size_t)column.length;
     }
-    sp_hdf5_close_dataset(&dataset);
-    if (group > 0)
-        H5Gclose(group);
+    sp_hdf5_close_column(reader, &column);
+    sp_hdf5_close_group(reader, group);
     return status;
 }
 
 /* Numbers of regions, looked up in the region table. */
-static int read_regions(sp_store_reader *reader, hid_t group, size_t count, sp_error *error)
+static int read_regions(sp_store_reader *reader, sp_tree_handle group, size_t count, sp_error *error)
 {
     static const sp_hdf5_field REGION_ID = {SP_HDF5_REGION_IDS, SP_HDF5_UINT32, SP_MEMBER_UINT64, 0};
     uint64_t *numbers = malloc((count == 0 ? 1 : count) * sizeof *numbers);
@@ -190,7 +174,7 @@ static int read_regions(sp_store_reader *reader, hid_t group, size_t count, sp_e
     int status = read_field(reader, group, SP_HDF5_REQUIRED, &to, error);
     for (size_t i = 0; status == SP_OK && i < count; i++) {
         if (numbers[i] >= reader->description.num_regions)
-            status = sp_hdf5_damaged(reader, error, "refers to region %llu of %zu",
+            status = sp_tree_damaged(&reader->context, error, "refers to region %llu of %zu",
                                      (unsigned long long)numbers[i],
                                      reader->description.num_regions);
         else
@@ -215,7 +199,7 @@ static bool is_filled(const sp_store_reader *reader, int field)
            (field >= SP_INDEX_AGGREGATES) == reader->description.is_aggregate;
 }
 
-static int read_rows(sp_store_reader *reader, hid_t group, size_t count, sp_error *error)
+static int read_rows(sp_store_reader *reader, sp_tree_handle group, size_t count, sp_error *error)
 {
     for (size_t i = 0; i < count; i++)
         reader->rows[i] = (sp_row){
@@ -237,57 +221,56 @@ static int read_rows(sp_store_reader *reader, hid_t group, size_t count, sp_erro
 
 static int read_index(sp_store_reader *reader, sp_error *error)
 {
-    hid_t group = 0;
+    sp_tree_handle group = 0;
     size_t count = 0;
-    int status = sp_hdf5_open_group(reader, reader->file, SP_HDF5_INDEX, SP_HDF5_REQUIRED, &group,
+    int status = sp_hdf5_open_group(reader, ROOT(reader), SP_HDF5_INDEX, SP_HDF5_REQUIRED, &group,
                                     error);
     if (status == SP_OK)
         status = column_length(reader, group, SP_HDF5_REGION_IDS, &count, error);
     if (status == SP_OK) {
-        reader->rows = sp_arena_array(&reader->arena, count, sizeof *reader->rows);
+        reader->rows = sp_arena_array(&reader->context.arena, count, sizeof *reader->rows);
         status = reader->rows == NULL ? sp_fail_memory(error, "opening a profile")
                                       : read_rows(reader, group, count, error);
         reader->description.rows = reader->rows;
         reader->description.num_rows = count;
     }
-    if (group > 0)
-        H5Gclose(group);
+    sp_hdf5_close_group(reader, group);
     return status;
 }
 
 /* ---- Columns of calls --------------------------------------------------------------------------*/
 
 /* Opens a column of calls for the life of the reader; `*shortest` keeps the smallest length. */
-static int open_column(sp_store_reader *reader, hid_t group, const char *name, sp_hdf5_need need,
-                       sp_hdf5_source *out, uint64_t *shortest, sp_error *error)
+static int open_events_column(sp_store_reader *reader, sp_tree_handle group, const char *name, sp_hdf5_need need,
+                       sp_tree_column *out, uint64_t *shortest, sp_error *error)
 {
-    sp_hdf5_dataset dataset;
-    int status = sp_hdf5_open_dataset(reader, group, name, need, &dataset, error);
-    if (status != SP_OK || dataset.id == 0)
+    sp_tree_column column;
+    int status = sp_hdf5_open_column(reader, group, name, need, &column, error);
+    if (status != SP_OK || column.handle == 0)
         return status;
-    sp_hdf5_source_init(out, &dataset);
-    if (dataset.type_class != H5T_INTEGER)
-        return sp_hdf5_damaged(reader, error, "has a column '%s' that should hold integers", name);
-    if (dataset.length < *shortest)
-        *shortest = dataset.length;
+    *out = column;
+    if (column.type != SP_TREE_INTEGERS)
+        return sp_tree_damaged(&reader->context, error, "has a column '%s' that should hold integers", name);
+    if (column.length < *shortest)
+        *shortest = column.length;
     return SP_OK;
 }
 
-static int open_columns(sp_store_reader *reader, hid_t group, uint64_t *shortest, sp_error *error)
+static int open_columns(sp_store_reader *reader, sp_tree_handle group, uint64_t *shortest, sp_error *error)
 {
     bool has_ends = reader->description.schema == 2;
-    int status = open_column(reader, group,
+    int status = open_events_column(reader, group,
                              has_ends ? "start_times" : sp_hdf5_event_names[SP_COLUMN_START],
                              SP_HDF5_REQUIRED, &reader->columns[SP_COLUMN_START], shortest, error);
     if (status == SP_OK && has_ends)
-        status = open_column(reader, group, "end_times", SP_HDF5_REQUIRED, &reader->ends, shortest,
+        status = open_events_column(reader, group, "end_times", SP_HDF5_REQUIRED, &reader->ends, shortest,
                              error);
     else if (status == SP_OK)
-        status = open_column(reader, group, sp_hdf5_event_names[SP_COLUMN_DURATION],
+        status = open_events_column(reader, group, sp_hdf5_event_names[SP_COLUMN_DURATION],
                              SP_HDF5_REQUIRED, &reader->columns[SP_COLUMN_DURATION], shortest,
                              error);
     for (int c = SP_COLUMN_DURATION + 1; status == SP_OK && c < SP_COLUMN_COUNT; c++)
-        status = open_column(reader, group, sp_hdf5_event_names[c], SP_HDF5_OPTIONAL,
+        status = open_events_column(reader, group, sp_hdf5_event_names[c], SP_HDF5_OPTIONAL,
                              &reader->columns[c], shortest, error);
     return status;
 }
@@ -312,7 +295,7 @@ static int check_overlap(sp_store_reader *reader, sp_error *error)
     int status = SP_OK;
     for (size_t i = 1; status == SP_OK && i < filled; i++)
         if (sorted[i]->offset - sorted[i - 1]->offset < sorted[i - 1]->count)
-            status = sp_hdf5_damaged(reader, error,
+            status = sp_tree_damaged(&reader->context, error,
                                      "has overlapping region rows: '%s' of rank %u and '%s' of rank "
                                      "%u",
                                      sorted[i - 1]->region, (unsigned)sorted[i - 1]->rank,
@@ -333,7 +316,7 @@ static int check_slices(sp_store_reader *reader, uint64_t held, sp_error *error)
         total = row->count > UINT64_MAX - total ? UINT64_MAX : total + row->count;
     }
     if (claimed > held)
-        return sp_hdf5_damaged(reader, error,
+        return sp_tree_damaged(&reader->context, error,
                                "claims %llu recorded events but its event columns hold %llu",
                                (unsigned long long)claimed, (unsigned long long)held);
     reader->description.num_calls = total;
@@ -342,19 +325,18 @@ static int check_slices(sp_store_reader *reader, uint64_t held, sp_error *error)
 
 static int read_events(sp_store_reader *reader, sp_error *error)
 {
-    hid_t group = 0;
+    sp_tree_handle group = 0;
     uint64_t held = UINT64_MAX;
-    int status = sp_hdf5_open_group(reader, reader->file, SP_HDF5_EVENTS, SP_HDF5_REQUIRED, &group,
+    int status = sp_hdf5_open_group(reader, ROOT(reader), SP_HDF5_EVENTS, SP_HDF5_REQUIRED, &group,
                                     error);
     if (status == SP_OK)
         status = open_columns(reader, group, &held, error);
-    if (group > 0)
-        H5Gclose(group);
+    sp_hdf5_close_group(reader, group);
     if (status != SP_OK)
         return status;
     unsigned columns = SP_COLUMN_BIT(SP_COLUMN_START) | SP_COLUMN_BIT(SP_COLUMN_DURATION);
     for (int c = 0; c < SP_COLUMN_COUNT; c++)
-        if (reader->columns[c].dataset > 0)
+        if (reader->columns[c].handle != 0)
             columns |= SP_COLUMN_BIT(c);
     reader->description.columns = columns;
     return check_slices(reader, held, error);
@@ -367,15 +349,15 @@ static int read_table(sp_store_reader *reader, const char *name, const sp_hdf5_f
                       size_t num_fields, const void *initial, size_t row_size, void **out_rows,
                       size_t *out_count, sp_error *error)
 {
-    hid_t group = 0;
+    sp_tree_handle group = 0;
     size_t count = 0;
     char *rows = NULL;
     int status =
-        sp_hdf5_open_group(reader, reader->file, name, SP_HDF5_OPTIONAL, &group, error);
+        sp_hdf5_open_group(reader, ROOT(reader), name, SP_HDF5_OPTIONAL, &group, error);
     if (status != SP_OK || group == 0)
         return status;
     status = column_length(reader, group, fields[0].name, &count, error);
-    if (status == SP_OK && (rows = sp_arena_array(&reader->arena, count, row_size)) == NULL)
+    if (status == SP_OK && (rows = sp_arena_array(&reader->context.arena, count, row_size)) == NULL)
         status = sp_fail_memory(error, "opening a profile");
     for (size_t i = 0; status == SP_OK && i < count; i++)
         memcpy(rows + i * row_size, initial, row_size);
@@ -383,7 +365,7 @@ static int read_table(sp_store_reader *reader, const char *name, const sp_hdf5_f
         target to = {rows, row_size, count, &fields[f]};
         status = read_field(reader, group, SP_HDF5_OPTIONAL, &to, error);
     }
-    H5Gclose(group);
+    sp_hdf5_close_group(reader, group);
     *out_rows = rows;
     *out_count = count;
     return status;

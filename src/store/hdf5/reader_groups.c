@@ -5,14 +5,11 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "store/description.h"
-#include "store/hdf5/instance.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_RANK_GROUPS = 1 << 24 };
 
 static const char RANK_PREFIX[] = "rank";
 static const char REGIONS[] = "regions";
@@ -55,32 +52,26 @@ static bool parse_rank(const char *name, uint32_t *out)
     return true;
 }
 
-static herr_t note_rank(hid_t group, const char *name, const H5L_info_t *info, void *context)
+static bool note_rank(void *context, const char *name)
 {
     walk *state = context;
     uint32_t rank;
-    (void)group;
-    (void)info;
     if (!parse_rank(name, &rank))
-        return 0;
-    if (state->ranks.count >= MAX_RANK_GROUPS || !sp_vector_reserve(&state->ranks, 1))
-        return -1;
-    state->ranks.items[state->ranks.count++] = rank;
-    return 0;
+        return true;
+    state->no_memory = !sp_vector_reserve(&state->ranks, 1);
+    if (!state->no_memory)
+        state->ranks.items[state->ranks.count++] = rank;
+    return !state->no_memory;
 }
 
-static herr_t note_region(hid_t group, const char *name, const H5L_info_t *info, void *context)
+static bool note_region(void *context, const char *name)
 {
     walk *state = context;
-    (void)group;
-    (void)info;
-    const char *copy = sp_arena_text(&state->reader->arena, name);
-    if (copy == NULL || !sp_vector_reserve(&state->links, 1)) {
-        state->no_memory = true;
-        return -1;
-    }
-    state->links.items[state->links.count++] = copy;
-    return 0;
+    const char *copy = sp_arena_text(&state->reader->context.arena, name);
+    state->no_memory = copy == NULL || !sp_vector_reserve(&state->links, 1);
+    if (!state->no_memory)
+        state->links.items[state->links.count++] = copy;
+    return !state->no_memory;
 }
 
 static int by_number(const void *left, const void *right)
@@ -91,7 +82,7 @@ static int by_number(const void *left, const void *right)
 
 /* ---- One region ------------------------------------------------------------------------------*/
 
-static int read_text(sp_store_reader *reader, hid_t group, const char *name, const char **out,
+static int read_text(sp_store_reader *reader, sp_tree_handle group, const char *name, const char **out,
                      sp_error *error)
 {
     sp_metadata_entry entry;
@@ -101,7 +92,7 @@ static int read_text(sp_store_reader *reader, hid_t group, const char *name, con
     return status == SP_ERR_NOT_FOUND ? SP_OK : status;
 }
 
-static int read_line(sp_store_reader *reader, hid_t group, int64_t *out, sp_error *error)
+static int read_line(sp_store_reader *reader, sp_tree_handle group, int64_t *out, sp_error *error)
 {
     sp_metadata_entry entry;
     int status = sp_hdf5_read_attribute(reader, group, "source_lineno", &entry, error);
@@ -111,7 +102,7 @@ static int read_line(sp_store_reader *reader, hid_t group, int64_t *out, sp_erro
 }
 
 /* A list of texts becomes the JSON list that later schemas store. */
-static int read_tags(sp_store_reader *reader, hid_t group, const char **out, sp_error *error)
+static int read_tags(sp_store_reader *reader, sp_tree_handle group, const char **out, sp_error *error)
 {
     sp_metadata_entry entry;
     int status = sp_hdf5_read_attribute(reader, group, "tags", &entry, error);
@@ -126,12 +117,12 @@ static int read_tags(sp_store_reader *reader, hid_t group, const char **out, sp_
         sp_json_string(&json, entry.list[i], strlen(entry.list[i]));
     }
     sp_text_add(&json, "]");
-    *out = json.failed ? NULL : sp_arena_text(&reader->arena, json.bytes);
+    *out = json.failed ? NULL : sp_arena_text(&reader->context.arena, json.bytes);
     sp_text_release(&json);
     return *out == NULL ? sp_fail_memory(error, "opening a profile") : SP_OK;
 }
 
-static int read_source(sp_store_reader *reader, hid_t group, sp_row *row, sp_error *error)
+static int read_source(sp_store_reader *reader, sp_tree_handle group, sp_row *row, sp_error *error)
 {
     int status = read_text(reader, group, "source_file", &row->source_file, error);
     if (status == SP_OK)
@@ -141,18 +132,18 @@ static int read_source(sp_store_reader *reader, hid_t group, sp_row *row, sp_err
     return status == SP_OK ? read_tags(reader, group, &row->tags_json, error) : status;
 }
 
-static int dataset_length(sp_store_reader *reader, hid_t group, const char *name,
+static int dataset_length(sp_store_reader *reader, sp_tree_handle group, const char *name,
                           sp_hdf5_need need, bool *is_there, uint64_t *out, sp_error *error)
 {
-    sp_hdf5_dataset dataset;
-    int status = sp_hdf5_open_dataset(reader, group, name, need, &dataset, error);
-    *is_there = status == SP_OK && dataset.id != 0;
+    sp_tree_column column;
+    int status = sp_hdf5_open_column(reader, group, name, need, &column, error);
+    *is_there = status == SP_OK && column.handle != 0;
     if (!*is_there)
         return status;
-    if (dataset.type_class != H5T_INTEGER)
-        status = sp_hdf5_damaged(reader, error, "has a column '%s' that should hold integers", name);
-    *out = dataset.length;
-    sp_hdf5_close_dataset(&dataset);
+    if (column.type != SP_TREE_INTEGERS)
+        status = sp_tree_damaged(&reader->context, error, "has a column '%s' that should hold integers", name);
+    *out = column.length;
+    sp_hdf5_close_column(reader, &column);
     return status;
 }
 
@@ -160,12 +151,12 @@ static int check_length(sp_store_reader *reader, uint64_t claimed, uint64_t held
 {
     if (held >= claimed)
         return SP_OK;
-    return sp_hdf5_damaged(reader, error,
+    return sp_tree_damaged(&reader->context, error,
                            "claims %" PRIu64 " recorded events but its event columns hold %" PRIu64,
                            claimed, held);
 }
 
-static int read_columns(sp_store_reader *reader, hid_t group, sp_row *row, sp_error *error)
+static int read_columns(sp_store_reader *reader, sp_tree_handle group, sp_row *row, sp_error *error)
 {
     uint64_t held = 0;
     bool is_there;
@@ -202,20 +193,21 @@ static int note_row(walk *state, const sp_row *row, sp_error *error)
 }
 
 /* A group that holds no columns is a part of a nested name, not a region. */
-static bool is_region(hid_t group)
+static bool is_region(sp_store_reader *reader, sp_tree_handle group)
 {
-    return sp_hdf5_has_member(group, "start_times") || sp_hdf5_has_member(group, "end_times");
+    return sp_hdf5_has_member(reader, group, "start_times") ||
+           sp_hdf5_has_member(reader, group, "end_times");
 }
 
-static int read_region(walk *state, hid_t regions, const char *link, uint32_t rank,
+static int read_region(walk *state, sp_tree_handle regions, const char *link, uint32_t rank,
                        sp_error *error)
 {
     sp_store_reader *reader = state->reader;
-    hid_t group = 0;
-    if (!sp_hdf5_has_member(regions, link))
+    sp_tree_handle group = 0;
+    if (!sp_hdf5_has_member(reader, regions, link))
         return SP_OK;
     int status = sp_hdf5_open_group(reader, regions, link, SP_HDF5_REQUIRED, &group, error);
-    if (status == SP_OK && is_region(group)) {
+    if (status == SP_OK && is_region(reader, group)) {
         sp_row row = {
             .region = link, /* as it is; made UTF-8 in keep() */
             .rank = rank,
@@ -230,55 +222,56 @@ static int read_region(walk *state, hid_t regions, const char *link, uint32_t ra
         if (status == SP_OK)
             status = read_source(reader, group, &row, error);
         if (status == SP_OK && row.count > UINT64_MAX / 2 - reader->description.num_calls)
-            status = sp_hdf5_damaged(reader, error, "claims too many events");
+            status = sp_tree_damaged(&reader->context, error, "claims too many events");
         reader->description.num_calls += status == SP_OK ? row.count : 0;
         if (status == SP_OK)
             status = note_row(state, &row, error);
     }
-    if (group > 0)
-        H5Gclose(group);
+    sp_hdf5_close_group(reader, group);
     return status;
 }
 
 /* ---- Ranks -----------------------------------------------------------------------------------*/
 
-static int open_regions(const sp_store_reader *reader, uint32_t rank, hid_t *out, sp_error *error)
+static int open_regions(sp_store_reader *reader, uint32_t rank, sp_tree_handle *out, sp_error *error)
 {
     char name[32];
-    hid_t group = 0;
+    sp_tree_handle group = 0;
     snprintf(name, sizeof name, "%s%" PRIu32, RANK_PREFIX, rank);
-    int status = sp_hdf5_open_group(reader, reader->file, name, SP_HDF5_REQUIRED, &group, error);
+    int status = sp_hdf5_open_group(reader, ROOT(reader), name, SP_HDF5_REQUIRED, &group, error);
     if (status != SP_OK)
         return status;
     status = sp_hdf5_open_group(reader, group, REGIONS, SP_HDF5_OPTIONAL, out, error);
-    H5Gclose(group);
+    sp_hdf5_close_group(reader, group);
     return status;
 }
 
 static int read_rank(walk *state, uint32_t rank, sp_error *error)
 {
-    hid_t regions = 0;
-    hsize_t at = 0;
-    int status = open_regions(state->reader, rank, &regions, error);
+    sp_store_reader *reader = state->reader;
+    sp_tree_handle regions = 0;
+    int status = open_regions(reader, rank, &regions, error);
     if (status != SP_OK || regions == 0)
         return status;
     state->links.count = 0;
-    if (H5Literate(regions, H5_INDEX_NAME, H5_ITER_INC, &at, note_region, state) < 0)
-        status = state->no_memory ? sp_fail_memory(error, "opening a profile")
-                                  : sp_hdf5_unreadable(state->reader, error, REGIONS);
+    status = reader->tree->ops->each_member(reader->tree, regions, note_region, state, error);
+    if (status == SP_OK && state->no_memory)
+        status = sp_fail_memory(error, "opening a profile");
     for (size_t i = 0; status == SP_OK && i < state->links.count; i++)
         status = read_region(state, regions, state->links.items[i], rank, error);
-    H5Gclose(regions);
+    sp_hdf5_close_group(reader, regions);
     return status;
 }
 
 static int read_ranks(walk *state, sp_error *error)
 {
-    hsize_t at = 0;
-    if (H5Literate(state->reader->file, H5_INDEX_NAME, H5_ITER_INC, &at, note_rank, state) < 0)
-        return sp_hdf5_unreadable(state->reader, error, "its root group");
-    qsort(state->ranks.items, state->ranks.count, sizeof *state->ranks.items, by_number);
-    int status = SP_OK;
+    sp_store_reader *reader = state->reader;
+    int status =
+        reader->tree->ops->each_member(reader->tree, ROOT(reader), note_rank, state, error);
+    if (status == SP_OK && state->no_memory)
+        status = sp_fail_memory(error, "opening a profile");
+    if (state->ranks.count > 0)
+        qsort(state->ranks.items, state->ranks.count, sizeof *state->ranks.items, by_number);
     for (size_t i = 0; status == SP_OK && i < state->ranks.count; i++)
         status = read_rank(state, state->ranks.items[i], error);
     return status;
@@ -289,18 +282,18 @@ static int keep(walk *state, sp_error *error)
 {
     sp_store_reader *reader = state->reader;
     sp_store_description *description = &reader->description;
-    const char **names = sp_arena_array(&reader->arena, state->names.count, sizeof *names);
-    reader->links = sp_arena_array(&reader->arena, state->rows.count, sizeof *reader->links);
-    reader->rows = sp_arena_array(&reader->arena, state->rows.count, sizeof *reader->rows);
+    const char **names = sp_arena_array(&reader->context.arena, state->names.count, sizeof *names);
+    reader->links = sp_arena_array(&reader->context.arena, state->rows.count, sizeof *reader->links);
+    reader->rows = sp_arena_array(&reader->context.arena, state->rows.count, sizeof *reader->rows);
     if (names == NULL || reader->links == NULL || reader->rows == NULL)
         return sp_fail_memory(error, "opening a profile");
     for (size_t i = 0; i < state->names.count; i++)
-        if ((names[i] = sp_store_utf8(&reader->arena, state->names.items[i])) == NULL)
+        if ((names[i] = sp_store_utf8(&reader->context.arena, state->names.items[i])) == NULL)
             return sp_fail_memory(error, "opening a profile");
     for (size_t i = 0; i < state->rows.count; i++) {
         reader->rows[i] = state->rows.items[i];
         reader->links[i] = state->rows.items[i].region;
-        reader->rows[i].region = sp_store_utf8(&reader->arena, reader->links[i]);
+        reader->rows[i].region = sp_store_utf8(&reader->context.arena, reader->links[i]);
         if (reader->rows[i].region == NULL)
             return sp_fail_memory(error, "opening a profile");
     }
@@ -319,11 +312,11 @@ int sp_hdf5_read_groups(sp_store_reader *reader, sp_error *error)
         SP_COLUMN_BIT(SP_COLUMN_START) | SP_COLUMN_BIT(SP_COLUMN_DURATION);
     int status = read_ranks(&state, error);
     if (status == SP_OK && state.ranks.count == 0 &&
-        !sp_hdf5_has_member(reader->file, SP_HDF5_METADATA))
+        !sp_hdf5_has_member(reader, ROOT(reader), SP_HDF5_METADATA))
         status = sp_fail(error, SP_ERR_NOT_A_PROFILE,
                          "'%s' is not a readable HDF5 profiling file: it holds no profile, or the "
                          "run that wrote it was interrupted",
-                         reader->path);
+                         reader->context.path);
     if (status == SP_OK)
         status = keep(&state, error);
     sp_vector_release(&state.ranks);
@@ -336,30 +329,29 @@ int sp_hdf5_read_groups(sp_store_reader *reader, sp_error *error)
 
 /* ---- Calls -----------------------------------------------------------------------------------*/
 
-static int read_named(sp_store_reader *reader, hid_t group, const char *name, sp_hdf5_need need,
+static int read_named(sp_store_reader *reader, sp_tree_handle group, const char *name, sp_hdf5_need need,
                       uint64_t first, size_t count, bool *is_there, int64_t *out, sp_error *error)
 {
-    sp_hdf5_dataset dataset;
-    int status = sp_hdf5_open_dataset(reader, group, name, need, &dataset, error);
-    *is_there = status == SP_OK && dataset.id != 0;
+    sp_tree_column column;
+    int status = sp_hdf5_open_column(reader, group, name, need, &column, error);
+    *is_there = status == SP_OK && column.handle != 0;
     if (!*is_there)
         return status;
-    status = first + count > dataset.length
-                 ? sp_hdf5_damaged(reader, error, "has changed since it was opened")
-                 : sp_hdf5_read_range(reader, dataset.id, sp_hdf5.int64, sizeof *out, first, count,
-                                      out, error);
-    sp_hdf5_close_dataset(&dataset);
+    status = first + count > column.length
+                 ? sp_tree_damaged(&reader->context, error, "has changed since it was opened")
+                 : sp_hdf5_read_integers(reader, &column, first, count, out, error);
+    sp_hdf5_close_column(reader, &column);
     return status;
 }
 
-static int read_durations(sp_store_reader *reader, hid_t group, uint64_t first, size_t count,
+static int read_durations(sp_store_reader *reader, sp_tree_handle group, uint64_t first, size_t count,
                           int64_t *out, sp_error *error)
 {
     bool is_there;
-    int64_t *starts = malloc(SP_HDF5_READ_PIECE * sizeof *starts);
+    int64_t *starts = malloc(SP_TREE_PIECE * sizeof *starts);
     int status = starts == NULL ? sp_fail_memory(error, "reading calls") : SP_OK;
     while (status == SP_OK && count > 0) {
-        size_t piece = count < SP_HDF5_READ_PIECE ? count : SP_HDF5_READ_PIECE;
+        size_t piece = count < SP_TREE_PIECE ? count : SP_TREE_PIECE;
         status = read_named(reader, group, "start_times", SP_HDF5_REQUIRED, first, piece, &is_there,
                             starts, error);
         if (status == SP_OK)
@@ -375,7 +367,7 @@ static int read_durations(sp_store_reader *reader, hid_t group, uint64_t first, 
     return status;
 }
 
-static int read_optional(sp_store_reader *reader, hid_t group, sp_column column, uint64_t first,
+static int read_optional(sp_store_reader *reader, sp_tree_handle group, sp_column column, uint64_t first,
                          size_t count, int64_t *out, sp_error *error)
 {
     bool is_there = false;
@@ -393,11 +385,11 @@ static int read_optional(sp_store_reader *reader, hid_t group, sp_column column,
 int sp_hdf5_read_group_calls(sp_store_reader *reader, size_t row, sp_column column, uint64_t first,
                              size_t count, int64_t *out, sp_error *error)
 {
-    hid_t regions = 0, group = 0;
+    sp_tree_handle regions = 0, group = 0;
     bool is_there;
     int status = open_regions(reader, reader->rows[row].rank, &regions, error);
     if (status == SP_OK && regions == 0)
-        status = sp_hdf5_damaged(reader, error, "has changed since it was opened");
+        status = sp_tree_damaged(&reader->context, error, "has changed since it was opened");
     if (status == SP_OK)
         status = sp_hdf5_open_group(reader, regions, reader->links[row], SP_HDF5_REQUIRED,
                                     &group, error);
@@ -410,9 +402,7 @@ int sp_hdf5_read_group_calls(sp_store_reader *reader, size_t row, sp_column colu
         status = read_durations(reader, group, first, count, out, error);
     else
         status = read_optional(reader, group, column, first, count, out, error);
-    if (group > 0)
-        H5Gclose(group);
-    if (regions > 0)
-        H5Gclose(regions);
+    sp_hdf5_close_group(reader, group);
+    sp_hdf5_close_group(reader, regions);
     return status;
 }

@@ -2,10 +2,10 @@
 #ifndef SP_STORE_HDF5_READER_INT_H
 #define SP_STORE_HDF5_READER_INT_H
 
-#include "base/arena.h"
 #include "base/vector.h"
 #include "store/hdf5/reader.h"
 #include "store/hdf5/schema.h"
+#include "store/hdf5/tree.h"
 
 /* How far the starts of a row, stored as differences, have been added up. */
 typedef struct sp_hdf5_cursor {
@@ -13,24 +13,11 @@ typedef struct sp_hdf5_cursor {
     uint64_t sum;  /* start of the call before it */
 } sp_hdf5_cursor;
 
-/* A column of integers: see source.h. */
-typedef struct sp_hdf5_source {
-    hid_t dataset; /* 0: absent */
-    uint64_t length, chunk;
-    const sp_hdf5_codec *codec; /* NULL: only the library unpacks */
-    int64_t *values;            /* one chunk, unpacked */
-    uint64_t held;              /* which, counted from 1; 0: none */
-    unsigned char *shuffled, *packed;
-    size_t packed_room;
-} sp_hdf5_source;
-
 struct sp_store_reader {
     char *path;
-    uint64_t file_size;
-    hid_t file; /* 0: not open */
-    hid_t text_transfer; /* reading texts into the arena, within the budget */
-    sp_arena arena;
-    uint64_t text_budget; /* bytes of texts that the file can still hold */
+    sp_tree_context context;
+    sp_tree *tree;
+    bool uses_library; /* the tree's calls must be inside sp_hdf5_enter and sp_hdf5_leave */
     sp_store_description description;
     SP_VECTOR(sp_metadata_entry) metadata;
     sp_row *rows;
@@ -38,16 +25,10 @@ struct sp_store_reader {
     SP_VECTOR(sp_extra) extras;
 
     /* Schemas 2 and 3: the columns of all rows. */
-    sp_hdf5_source columns[SP_COLUMN_COUNT];
-    sp_hdf5_source ends; /* schema 2 has ends instead of durations */
+    sp_tree_column columns[SP_COLUMN_COUNT];
+    sp_tree_column ends;     /* schema 2 has ends instead of durations */
     sp_hdf5_cursor *cursors; /* schema 3, one a row; NULL until the first use */
 };
-
-/* Fills `error` with "<path> <what>; the file is truncated or damaged". */
-int sp_hdf5_damaged(const sp_store_reader *reader, sp_error *error, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-/* The library cannot read what `what` names. */
-int sp_hdf5_unreadable(const sp_store_reader *reader, sp_error *error, const char *what);
 
 /* Each fills its part of the description. */
 int sp_hdf5_read_metadata(sp_store_reader *reader, sp_error *error);

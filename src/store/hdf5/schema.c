@@ -75,13 +75,11 @@ const char *const sp_hdf5_statistics_members[SP_STATISTICS_MEMBERS] = {
 _Static_assert(sizeof(sp_row_statistics) == SP_STATISTICS_MEMBERS * sizeof(int64_t),
                "members follow each other without gaps");
 
-enum { GPU_COUNT_MEMBER = 7, FIRST_REAL_MEMBER = 9 };
-
 hid_t sp_hdf5_statistics_type(hid_t int64, hid_t uint64, hid_t real)
 {
     hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(sp_row_statistics));
     for (size_t i = 0; type >= 0 && i < SP_STATISTICS_MEMBERS; i++) {
-        hid_t member = i == GPU_COUNT_MEMBER ? uint64 : i >= FIRST_REAL_MEMBER ? real : int64;
+        hid_t member = i == SP_STATISTICS_GPU_COUNT ? uint64 : i >= SP_STATISTICS_FIRST_REAL ? real : int64;
         if (H5Tinsert(type, sp_hdf5_statistics_members[i], i * sizeof(int64_t), member) < 0) {
             H5Tclose(type);
             return -1;

@@ -3,6 +3,7 @@
 #define SP_STORE_HDF5_SCHEMA_H
 
 #include "store/hdf5/column.h"
+#include "store/hdf5/statistics_members.h"
 
 #define SP_HDF5_SCHEMA_ATTRIBUTE "scope_profiler_schema"
 #define SP_HDF5_LAYOUT_ATTRIBUTE "storage_layout"
@@ -69,9 +70,6 @@ extern const char *const sp_hdf5_event_names[SP_COLUMN_COUNT];
 /* Compound type of summary_statistics; `real`, `int64`, `uint64`: types of its members. A negative
  * id on failure. */
 hid_t sp_hdf5_statistics_type(hid_t int64, hid_t uint64, hid_t real);
-/* Names of its members, in order. */
-enum { SP_STATISTICS_MEMBERS = 11 };
-extern const char *const sp_hdf5_statistics_members[SP_STATISTICS_MEMBERS];
 
 /* Variable-length UTF-8. A negative id on failure. */
 hid_t sp_hdf5_text_type(void);
