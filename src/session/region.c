@@ -1,8 +1,23 @@
 #include "session/region.h"
 
+#include "base/os/file.h"
 #include "session/complaint.h"
 
+#include <limits.h>
 #include <string.h>
+
+/* Where a file is, without telling where the program was built: as seen from the current folder when
+ * it lies below it, else its name alone. */
+static const char *site_of(const char *file)
+{
+    char folder[PATH_MAX];
+    if (file[0] != '/')
+        return file;
+    size_t length = sp_os_current_folder(folder, sizeof folder) ? strlen(folder) : 0;
+    if (length > 1 && strncmp(file, folder, length) == 0 && file[length] == '/')
+        return file + length + 1;
+    return strrchr(file, '/') + 1;
+}
 
 int sp_region_define(sp_profiler *profiler, const char *name, const char *file, int line)
 {
@@ -18,8 +33,8 @@ int sp_region_define(sp_profiler *profiler, const char *name, const char *file, 
     bool is_known = sp_region_table_state(table, (uint32_t)region) != SP_REGION_UNKNOWN ||
                     sp_region_table_set(table, region, SP_REGION_RECORD);
     sp_region_entry *entry = is_known ? sp_region_table_find(table, region) : NULL;
-    if (entry != NULL && file != NULL)
-        sp_region_table_source(table, entry, file, line, NULL);
+    if (entry != NULL && entry->source_file == NULL && file != NULL)
+        sp_region_table_source(table, entry, site_of(file), line, NULL);
     sp_mutex_unlock(&recording->lock);
     return entry == NULL ? SP_INVALID_REGION : region;
 }

@@ -12,12 +12,24 @@ void sp_mutex_reset(sp_mutex *mutex)
 
 bool sp_mutex_lock_within(sp_mutex *mutex, int ms)
 {
+#if defined(__APPLE__)
     for (int waited = 0; !sp_mutex_try(mutex); waited++) {
         if (waited >= ms)
             return false;
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
     return true;
+#else
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += ms % 1000 * 1000000L;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    return pthread_mutex_timedlock(mutex, &until) == 0;
+#endif
 }
 
 int64_t sp_os_thread_id(void)
