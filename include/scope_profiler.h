@@ -103,7 +103,7 @@ SP_API const char *sp_version(void);
 /* ---- The default profiler -------------------------------------------------------------------*/
 
 /* Starts recording. `prefix` names the output (<prefix>_rank<rank, five digits>.h5); NULL means
- * "scope_profile". `rank` >= 0. When a host (the Python module) already records in this process,
+ * "scope_profile". `rank` >= 0. What is never finalized is written when the process exits. When a host (the Python module) already records in this process,
  * this joins that recording and the prefix is ignored. Returns SP_OK, SP_ERR_INVALID_ARGUMENT,
  * SP_ERR_NO_MEMORY. A second sp_init without sp_finalize also joins. */
 SP_API int sp_init(const char *prefix, int rank);
@@ -132,9 +132,15 @@ SP_API int64_t sp_now_ns(void);
 /* 1 while the default profiler records, else 0. */
 SP_API int sp_is_active(void);
 
-/* Chooses the kind of file; before sp_finalize. SP_ERR_UNSUPPORTED when this build lacks it. */
+/* Chooses the kind of file: before sp_init for the next recording, or while one goes on. The
+ * default is HDF5, and a native trace (.spt) where the HDF5 module is missing. A host that this
+ * process joined keeps its own file. SP_ERR_UNSUPPORTED when this build lacks the format. */
 SP_API int sp_set_output_format(sp_output_format format);
 SP_API sp_output_format sp_current_output_format(void);
+
+/* Whether the next recording keeps totals instead of every call; before sp_init.
+ * SP_ERR_INVALID_ARGUMENT while a recording of the other kind goes on. */
+SP_API int sp_set_aggregation(int is_on);
 
 /* Path of the file that sp_finalize writes (the host's file when joined). */
 SP_API const char *sp_output_path(void);

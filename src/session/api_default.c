@@ -44,14 +44,8 @@ int sp_init(const char *prefix, int rank)
     sp_profiler *profiler = sp_profiler_default();
     if (profiler == NULL)
         return SP_ERR_NO_MEMORY;
-    if (rank < 0)
-        return SP_ERR_INVALID_ARGUMENT;
     sp_mutex_lock(&profiler->lock);
-    int status = SP_OK;
-    if (!profiler->is_configured)
-        status = sp_native_start(profiler, prefix, rank, &profiler->last_error);
-    if (status == SP_OK)
-        profiler->joins++;
+    int status = sp_native_join(profiler, prefix, rank, &profiler->last_error);
     sp_mutex_unlock(&profiler->lock);
     return status;
 }
@@ -86,17 +80,6 @@ int sp_is_active(void)
     return sp_recording_phase(RECORDING) != SP_PHASE_OFF;
 }
 
-int sp_set_output_format(sp_output_format format)
-{
-    sp_profiler *profiler = sp_profiler_default();
-    return profiler == NULL ? SP_ERR_NO_MEMORY : sp_profiler_set_output_format(profiler, format);
-}
-
-sp_output_format sp_current_output_format(void)
-{
-    return SP_OUTPUT_HDF5;
-}
-
 const char *sp_output_path(void)
 {
     sp_profiler *profiler = sp_profiler_default();
@@ -111,7 +94,7 @@ int sp_finalize(void)
     sp_mutex_lock(&profiler->lock);
     int status = SP_OK;
     if (!profiler->is_configured)
-        status = SP_ERR_INACTIVE;
+        status = profiler->is_muted ? SP_OK : SP_ERR_INACTIVE;
     else if (profiler->is_host || profiler->joins > 1)
         profiler->joins -= profiler->joins > 0;
     else

@@ -1,12 +1,10 @@
 /* Independent profilers, as scope_profiler.h declares them. */
-#include "base/error.h"
 #include "recorder/fast.h"
 #include "recorder/path.h"
 #include "recorder/query.h"
 #include "session/complaint.h"
 #include "session/native_run.h"
 #include "session/region.h"
-#include "store/module.h"
 
 #include <string.h>
 
@@ -15,7 +13,8 @@ sp_profiler *sp_create(const char *prefix, int rank)
     sp_profiler *profiler = sp_binding_create();
     if (profiler == NULL)
         return NULL;
-    if (sp_native_start(profiler, prefix, rank, NULL) != SP_OK) {
+    static const sp_native_settings plain = {.has_format = false};
+    if (sp_native_start(profiler, &plain, prefix, rank, NULL) != SP_OK) {
         sp_binding_destroy(profiler);
         return NULL;
     }
@@ -135,7 +134,7 @@ int sp_profiler_flush(sp_profiler *profiler)
     if (profiler == NULL)
         return SP_ERR_INVALID_ARGUMENT;
     sp_mutex_lock(&profiler->lock);
-    int status = SP_ERR_INACTIVE;
+    int status = profiler->is_muted ? SP_OK : SP_ERR_INACTIVE;
     if (profiler->is_configured)
         status = sp_profiler_publish_native(profiler, false, false, NULL, &profiler->last_error);
     sp_mutex_unlock(&profiler->lock);
@@ -149,7 +148,7 @@ int sp_profiler_finalize(sp_profiler *profiler)
     if (profiler == &sp_default)
         return sp_finalize();
     sp_mutex_lock(&profiler->lock);
-    int status = SP_ERR_INACTIVE;
+    int status = profiler->is_muted ? SP_OK : SP_ERR_INACTIVE;
     if (profiler->is_configured)
         status = sp_native_finalize(profiler, &profiler->last_error);
     sp_mutex_unlock(&profiler->lock);
@@ -174,30 +173,4 @@ const char *sp_profiler_output_path(sp_profiler *profiler)
 const char *sp_profiler_last_error(sp_profiler *profiler)
 {
     return profiler == NULL ? "" : profiler->last_error.text;
-}
-
-int sp_profiler_set_output_format(sp_profiler *profiler, sp_output_format format)
-{
-    if (profiler == NULL || (format != SP_OUTPUT_HDF5 && format != SP_OUTPUT_TRACE))
-        return SP_ERR_INVALID_ARGUMENT;
-    if (format == SP_OUTPUT_TRACE)
-        return sp_fail(&profiler->last_error, SP_ERR_UNSUPPORTED,
-                       "this build writes HDF5 files only, not native traces");
-    return SP_OK;
-}
-
-sp_output_format sp_profiler_output_format(sp_profiler *profiler)
-{
-    (void)profiler;
-    return SP_OUTPUT_HDF5;
-}
-
-int sp_hdf5_available(void)
-{
-    return sp_store_hdf5(NULL) != NULL;
-}
-
-sp_output_format sp_default_output_format(void)
-{
-    return SP_OUTPUT_HDF5;
 }

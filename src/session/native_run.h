@@ -3,11 +3,16 @@
 #ifndef SP_SESSION_NATIVE_RUN_H
 #define SP_SESSION_NATIVE_RUN_H
 
-#include "session/profiler.h"
+#include "session/native_settings.h"
 
-/* Starts a recording that writes <prefix>_rank<five digits>.h5 (prefix NULL: the default one). A
- * relative path counts from the folder that is current now. */
-int sp_native_start(sp_profiler *profiler, const char *prefix, int rank, sp_error *error);
+/* Starts a recording that writes <prefix>_rank<five digits>.h5 or .spt (prefix NULL: the default
+ * one), the default profiler's what the environment says. Does nothing when the environment
+ * disables profiling: the profiler is then muted, and ending it is no error. */
+int sp_native_start(sp_profiler *profiler, const sp_native_settings *native, const char *prefix,
+                    int rank, sp_error *error);
+
+/* What sp_init does, under the profiler's lock. */
+int sp_native_join(sp_profiler *profiler, const char *prefix, int rank, sp_error *error);
 
 /* Publishes with the metadata of a native run: minimal, no user, host or folder. */
 int sp_profiler_publish_native(sp_profiler *profiler, bool with_open_calls, bool want_image,

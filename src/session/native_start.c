@@ -1,7 +1,9 @@
+/* Starting and ending a recording of native code. */
 #include "base/error.h"
 #include "base/os/file.h"
 #include "base/text.h"
 #include "session/complaint.h"
+#include "session/environment.h"
 #include "session/native_run.h"
 
 #include <limits.h>
@@ -10,35 +12,83 @@
 
 #define DEFAULT_PREFIX "scope_profile"
 
-static char *output_path(const char *prefix, int rank)
+/* A relative path counts from the folder that is current now. */
+static void add_folder(sp_text *path, const char *given)
+{
+    char folder[PATH_MAX];
+    if (given[0] != '/' && sp_os_current_folder(folder, sizeof folder))
+        sp_text_format(path, "%s/", folder);
+}
+
+static char *output_of_prefix(const char *prefix, int rank, sp_output_format format)
 {
     sp_text path = {0};
-    char folder[PATH_MAX];
-    if (prefix[0] != '/' && sp_os_current_folder(folder, sizeof folder))
-        sp_text_format(&path, "%s/", folder);
-    sp_text_format(&path, "%s_rank%05d.h5", prefix, rank);
+    add_folder(&path, prefix);
+    sp_text_format(&path, "%s_rank%05d%s", prefix, rank, sp_output_suffix(format));
     return sp_text_take(&path);
 }
 
-int sp_native_start(sp_profiler *profiler, const char *prefix, int rank, sp_error *error)
+static bool ends_with(const char *text, const char *end)
 {
-    prefix = prefix == NULL ? DEFAULT_PREFIX : prefix;
+    size_t length = strlen(text), wanted = strlen(end);
+    return length >= wanted && strcmp(text + length - wanted, end) == 0;
+}
+
+/* The path that the environment gives; with several ranks each gets its number before the suffix,
+ * which also tells the format. */
+static char *output_of_environment(const char *given, int rank, sp_output_format *out_format)
+{
+    sp_text path = {0};
+    *out_format = ends_with(given, ".spt") ? SP_OUTPUT_TRACE : SP_OUTPUT_HDF5;
+    const char *suffix = sp_output_suffix(*out_format);
+    size_t stem = strlen(given) - (ends_with(given, suffix) ? strlen(suffix) : 0);
+    add_folder(&path, given);
+    sp_text_add_n(&path, given, stem);
+    if (rank > 0 || sp_environment_rank() >= 0)
+        sp_text_format(&path, "_rank%05d", rank);
+    sp_text_add(&path, given + stem);
+    return sp_text_take(&path);
+}
+
+static int check_arguments(const char *prefix, int rank, sp_error *error)
+{
+    if (rank < 0)
+        return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "rank %d is negative", rank);
     if (prefix[0] == '\0')
         return sp_fail(error, SP_ERR_INVALID_ARGUMENT,
                        "the prefix of the output is empty; pass NULL for \"" DEFAULT_PREFIX "\"");
-    if (rank < 0)
-        return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "rank %d is negative", rank);
+    return SP_OK;
+}
+
+int sp_native_start(sp_profiler *profiler, const sp_native_settings *native, const char *prefix,
+                    int rank, sp_error *error)
+{
+    prefix = prefix == NULL ? DEFAULT_PREFIX : prefix;
+    int status = check_arguments(prefix, rank, error);
+    profiler->is_muted = sp_environment_flag(SP_ENVIRONMENT_DISABLE, false);
+    if (status != SP_OK || profiler->is_muted)
+        return status;
+    const char *given =
+        profiler == &sp_default ? sp_environment_text(SP_ENVIRONMENT_OUTPUT) : NULL;
     const char *slash = strrchr(prefix, '/');
-    char *path = output_path(prefix, rank);
-    if (path == NULL)
-        return sp_fail_memory(error, "starting a recording");
     sp_settings settings = {
-        .output = path,
         .label = slash == NULL ? prefix : slash + 1,
         .rank = (uint32_t)rank,
+        .format = native->has_format ? native->format : sp_default_output_format(),
+        .is_aggregate = native->is_aggregate,
         .store = {.size = sizeof settings.store, .compression_level = -1},
     };
-    int status = sp_profiler_start(profiler, &settings, error);
+    char *path = given == NULL ? output_of_prefix(prefix, rank, settings.format)
+                               : output_of_environment(given, rank, &settings.format);
+    settings.output = path;
+    if (path == NULL)
+        status = sp_fail_memory(error, "starting a recording");
+    else if (settings.format == SP_OUTPUT_TRACE && settings.is_aggregate)
+        status = sp_fail(error, SP_ERR_UNSUPPORTED,
+                         "a native trace holds calls, and aggregation keeps totals only; totals "
+                         "need a build with HDF5");
+    else
+        status = sp_profiler_start(profiler, &settings, error);
     free(path);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include "store/image/image.h"
 #include "store/module.h"
+#include "store/spt/spt.h"
 
 #include <stdlib.h>
 
@@ -10,10 +11,11 @@ static void add(sp_outputs *outputs, const sp_store_table *table, sp_store_write
     outputs->items[outputs->count++] = (sp_assemble_output){.table = table, .writer = writer};
 }
 
-static int open_file(sp_outputs *outputs, const char *path, const sp_store_options *options,
-                     sp_error *error)
+static int open_file(sp_outputs *outputs, const char *path, sp_output_format format,
+                     const sp_store_options *options, sp_error *error)
 {
-    const sp_store_table *table = sp_store_hdf5(error);
+    const sp_store_table *table =
+        format == SP_OUTPUT_TRACE ? &sp_spt_writer : sp_store_hdf5(error);
     if (table == NULL)
         return SP_ERR_NO_MODULE;
     sp_store_writer *writer;
@@ -23,7 +25,7 @@ static int open_file(sp_outputs *outputs, const char *path, const sp_store_optio
     return status;
 }
 
-int sp_outputs_open(sp_outputs *outputs, bool want_image, const char *path,
+int sp_outputs_open(sp_outputs *outputs, bool want_image, const char *path, sp_output_format format,
                     const sp_store_options *options, sp_error *error)
 {
     *outputs = (sp_outputs){.count = 0};
@@ -35,7 +37,7 @@ int sp_outputs_open(sp_outputs *outputs, bool want_image, const char *path,
             add(outputs, &sp_image_writer, writer);
     }
     if (status == SP_OK && path != NULL)
-        status = open_file(outputs, path, options, error);
+        status = open_file(outputs, path, format, options, error);
     if (status != SP_OK)
         sp_outputs_abort(outputs);
     return status;

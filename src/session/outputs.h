@@ -13,9 +13,9 @@ typedef struct sp_outputs {
     size_t image_size;
 } sp_outputs;
 
-/* Opens an image writer (`want_image`) and a writer of an HDF5 file (`path` not NULL). On failure
- * nothing is left open. `outputs` must stay where it is. */
-int sp_outputs_open(sp_outputs *outputs, bool want_image, const char *path,
+/* Opens an image writer (`want_image`) and a writer of a file (`path` not NULL). On failure nothing
+ * is left open. `outputs` must stay where it is. */
+int sp_outputs_open(sp_outputs *outputs, bool want_image, const char *path, sp_output_format format,
                     const sp_store_options *options, sp_error *error);
 
 /* Commits all; when one fails the rest is aborted and the image dropped. The file comes last. */

@@ -12,6 +12,7 @@ typedef struct sp_settings {
     const char *output; /* absolute path, NULL: in memory only */
     const char *label;  /* for the metadata of runs of native code, NULL: none */
     uint32_t rank;
+    sp_output_format format;
     bool is_aggregate, track_threads;
     size_t max_memory;
     sp_store_options store;
@@ -24,6 +25,7 @@ struct sp_profiler {
     bool is_configured;
     bool is_host;    /* whoever configured it ends it; native code joins and leaves */
     bool is_run;     /* configured by the environment of `scope-profiler run` */
+    bool is_muted;   /* started by native code while the environment disables profiling */
     int joins;       /* sp_init calls not yet left by sp_finalize */
     sp_settings settings;
     sp_arena texts; /* of every configuration: callers may still hold the path of an earlier one */

@@ -63,7 +63,8 @@ int sp_profiler_publish(sp_profiler *profiler, const sp_binding_publication *wha
     sp_store_options options = settings->store;
     options.is_aggregate = settings->is_aggregate;
     bool want_image = what->want_image || settings->output == NULL;
-    int status = sp_outputs_open(&outputs, want_image, settings->output, &options, error);
+    int status = sp_outputs_open(&outputs, want_image, settings->output, settings->format, &options,
+                                 error);
     if (status != SP_OK)
         return status;
     status = settings->is_aggregate

@@ -5,6 +5,7 @@
 #include "base/os/process.h"
 #include "base/text.h"
 #include "session/complaint.h"
+#include "session/environment.h"
 #include "session/native_run.h"
 #include "session/summary.h"
 
@@ -15,25 +16,6 @@
 #define SUMMARY_VARIABLE "SCOPE_PROFILER_RUN_SUMMARY" /* "1": print it at the end */
 #define LABEL_VARIABLE "SCOPE_PROFILER_RUN_LABEL"
 #define STARTED_VARIABLE "SCOPE_PROFILER_RUN_STARTED" /* ns since 1970 */
-
-static int64_t number_of(const char *variable, int64_t missing)
-{
-    const char *text = sp_os_environment(variable);
-    return text == NULL || text[0] == '\0' ? missing : strtoll(text, NULL, 10);
-}
-
-/* Rank that a launcher gives the process; -1: there is no launcher. */
-static int64_t launcher_rank(void)
-{
-    static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-                                            "MV2_COMM_WORLD_RANK"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        int64_t rank = number_of(variables[i], -1);
-        if (rank >= 0)
-            return rank;
-    }
-    return -1;
-}
 
 /* `path` with something before its extension; free() it. NULL: memory is short. */
 static char *insert(const char *path, const char *format, int64_t number)
@@ -50,7 +32,7 @@ static char *insert(const char *path, const char *format, int64_t number)
 
 static int start(sp_profiler *profiler, const char *path)
 {
-    int64_t rank = launcher_rank();
+    int64_t rank = sp_environment_rank();
     char *of_rank = rank < 0 || path[0] == '\0' ? NULL : insert(path, "_rank", rank);
     sp_settings settings = {
         .output = of_rank != NULL ? of_rank : path[0] == '\0' ? NULL : path,
@@ -71,7 +53,7 @@ void sp_run_claim_output(sp_profiler *profiler)
     sp_mutex_lock(&profiler->lock);
     const char *path = profiler->settings.output;
     if (profiler->is_run && !profiler->has_claimed && path != NULL) {
-        int64_t started = number_of(STARTED_VARIABLE, INT64_MAX);
+        int64_t started = sp_environment_number(STARTED_VARIABLE, INT64_MAX);
         bool is_ours = sp_os_claim_take(&profiler->claim, path) &&
                        !sp_os_written_since(path, started);
         char *other = is_ours ? NULL : insert(path, ".pid", sp_os_process_id());
@@ -105,7 +87,7 @@ static bool recorded_something(sp_profiler *profiler)
 
 static void publish(sp_profiler *profiler)
 {
-    bool wants_summary = number_of(SUMMARY_VARIABLE, 0) == 1;
+    bool wants_summary = sp_environment_number(SUMMARY_VARIABLE, 0) == 1;
     const char *path = profiler->settings.output;
     sp_binding_report report;
     int status = sp_profiler_publish_native(profiler, true, wants_summary && path == NULL, &report,

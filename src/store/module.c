@@ -14,6 +14,7 @@ static const char MODULE_FILE[] = "scope_profiler_hdf5.so";
 static const char PATH_VARIABLE[] = "SCOPE_PROFILER_MODULE_PATH";
 
 typedef struct search {
+    bool only_looks, is_there;
     const sp_store_table *table; /* found */
     sp_text tried;               /* folders without the file */
     sp_error failure;            /* of the first file that was there but did not load */
@@ -54,6 +55,8 @@ static void look_in(search *state, const char *folder, size_t length)
     else if (sp_os_file_look(path.bytes, NULL) != SP_OS_FILE_REGULAR) {
         sp_text_add(&state->tried, state->tried.length == 0 ? "" : ", ");
         sp_text_add_n(&state->tried, folder, length);
+    } else if (state->only_looks) {
+        state->is_there = true;
     } else {
         sp_error error = {0};
         state->table = load(path.bytes, &error);
@@ -95,15 +98,28 @@ static void look_beside_program(search *state)
         look_in(state, found, strlen(found));
 }
 
+static void look_everywhere(search *state)
+{
+    char folder[PATH_MAX];
+    look_in_list(state, secure_getenv(PATH_VARIABLE));
+    if (sp_os_folder_of((sp_os_function)sp_store_hdf5, folder, sizeof folder))
+        look_below(state, folder, "/scope-profiler");
+    look_beside_program(state);
+    look_in(state, SP_MODULE_FOLDER, strlen(SP_MODULE_FOLDER));
+}
+
+bool sp_store_hdf5_is_there(void)
+{
+    search state = {.only_looks = true};
+    look_everywhere(&state);
+    sp_text_release(&state.tried);
+    return state.is_there;
+}
+
 static const sp_store_table *look(sp_error *error)
 {
     search state = {0};
-    char folder[PATH_MAX];
-    look_in_list(&state, secure_getenv(PATH_VARIABLE));
-    if (sp_os_folder_of((sp_os_function)sp_store_hdf5, folder, sizeof folder))
-        look_below(&state, folder, "/scope-profiler");
-    look_beside_program(&state);
-    look_in(&state, SP_MODULE_FOLDER, strlen(SP_MODULE_FOLDER));
+    look_everywhere(&state);
     if (state.table == NULL && state.failure.status != SP_OK && error != NULL)
         *error = state.failure;
     else if (state.table == NULL)

@@ -13,4 +13,7 @@
  * the program; the folder of the installation. */
 const sp_store_table *sp_store_hdf5(sp_error *error);
 
+/* Whether there is such a file, without opening it. */
+bool sp_store_hdf5_is_there(void);
+
 #endif

@@ -1,0 +1,37 @@
+/* environment.h - the environment variables that the recorder reads for native programs, one table.
+ * docs/guide/environment.md is checked against it. */
+#ifndef SP_SESSION_ENVIRONMENT_H
+#define SP_SESSION_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* X(enumerator, variable) */
+#define SP_ENVIRONMENT_TABLE(X)                                                                    \
+    X(SP_ENVIRONMENT_AGGREGATION, "SCOPE_PROFILER_AGGREGATION")                                    \
+    X(SP_ENVIRONMENT_AUTO_FINALIZE, "SCOPE_PROFILER_AUTO_FINALIZE")                                \
+    X(SP_ENVIRONMENT_AUTO_START, "SCOPE_PROFILER_AUTO_START")                                      \
+    X(SP_ENVIRONMENT_DISABLE, "SCOPE_PROFILER_DISABLE")                                            \
+    X(SP_ENVIRONMENT_ENABLE_TAGS, "SCOPE_PROFILER_ENABLE_TAGS")                                    \
+    X(SP_ENVIRONMENT_OUTPUT, "SCOPE_PROFILER_OUTPUT")
+
+typedef enum sp_environment_variable {
+#define SP_ENVIRONMENT_ENUM(enumerator, variable) enumerator,
+    SP_ENVIRONMENT_TABLE(SP_ENVIRONMENT_ENUM)
+#undef SP_ENVIRONMENT_ENUM
+    SP_ENVIRONMENT_COUNT
+} sp_environment_variable;
+
+/* NULL when it is not set or empty. */
+const char *sp_environment_text(sp_environment_variable variable);
+
+/* True for 1, true, yes and on in any case; `otherwise` when it is not set or empty. */
+bool sp_environment_flag(sp_environment_variable variable, bool otherwise);
+
+/* Number in a variable of any name; `otherwise` when it is not set or empty. */
+int64_t sp_environment_number(const char *name, int64_t otherwise);
+
+/* Rank that a launcher gives the process; -1: there is no launcher. */
+int64_t sp_environment_rank(void);
+
+#endif
