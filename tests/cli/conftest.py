@@ -1,6 +1,7 @@
 """Fixtures of the command's tests: the program, a clean place to run it in, sample profiles."""
 
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -51,6 +52,26 @@ class Command:
             [self.path, *map(str, words)], cwd=self.folder, capture_output=True, timeout=60,
             stdin=subprocess.DEVNULL, env={**self.environment, **environment})
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def on_terminal(self, *words, **environment) -> str:
+        """Standard output when that is a terminal; standard error goes nowhere."""
+        master, slave = pty.openpty()
+        process = subprocess.Popen(
+            [self.path, *words], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=slave,
+            stderr=subprocess.DEVNULL, env={**self.environment, "TERM": "xterm", **environment})
+        os.close(slave)
+        pieces = []
+        while True:
+            try:
+                piece = os.read(master, 65536)
+            except OSError:  # the last writer has gone
+                break
+            if not piece:
+                break
+            pieces.append(piece)
+        os.close(master)
+        process.wait(timeout=60)
+        return b"".join(pieces).decode()
 
 
 @pytest.fixture(scope="session")

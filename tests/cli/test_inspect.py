@@ -1,9 +1,6 @@
 """`scope-profiler inspect`: layout, filters, files that cannot be read."""
 
 import json
-import os
-import pty
-import subprocess
 
 import h5py
 import pytest
@@ -225,37 +222,16 @@ def test_export_metadata_that_cannot_be_written(command, sample):
 
 def test_names_cannot_steer_the_terminal(command, tmp_path):
     name = "evil\x1b[31m\nsecond line"
-    write_profile(tmp_path / "x.h5", {"note": "a\x1b]0;title\x07\nb"}, [name], {0: {name: [(1, 2)]}})
+    write_profile(tmp_path / "x.h5", {"note": "a\x1b]0;title\x01\nb"}, [name], {0: {name: [(1, 2)]}})
     result = command("inspect", "x.h5", "--source", name)
     assert "\x1b" not in result.out
-    assert "  note  a\\x1b]0;title\\x07\\nb\n" in result.out
+    assert "  note  a\\x1b]0;title\\x01\\nb\n" in result.out
     assert "  evil\\x1b[31m\\nsecond line\n" in result.out
-
-
-def on_terminal(command, *words, **environment):
-    """Output of the command when it writes to a terminal."""
-    master, slave = pty.openpty()
-    environment = {**command.environment, "TERM": "xterm", **environment}
-    process = subprocess.Popen([command.path, *words], cwd=command.folder, env=environment,
-                               stdin=subprocess.DEVNULL, stdout=slave, stderr=slave)
-    os.close(slave)
-    pieces = []
-    while True:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        pieces.append(piece)
-    os.close(master)
-    process.wait()
-    return b"".join(pieces).decode()
 
 
 def test_color_only_on_a_terminal(command, sample):
     words = ("inspect", "sample.h5", "--metadata-only")
     assert "\x1b" not in command(*words, TERM="xterm").out
-    assert "\x1b[1;36mParallelism\x1b[0m" in on_terminal(command, *words)
-    assert "\x1b" not in on_terminal(command, *words, NO_COLOR="1")
-    assert "\x1b" not in on_terminal(command, *words, TERM="dumb")
+    assert "\x1b[1;36mParallelism\x1b[0m" in command.on_terminal(*words)
+    assert "\x1b" not in command.on_terminal(*words, NO_COLOR="1")
+    assert "\x1b" not in command.on_terminal(*words, TERM="dumb")

@@ -164,6 +164,11 @@ def test_script_is_recorded_and_inspected(command, python, tmp_path):
     assert "first - out.h5" in shown.out and "greeting (3x)" in shown.out
 
 
+def test_summary_goes_to_a_terminal(command, python, tmp_path):
+    write(tmp_path, "s.py", HELLO)
+    assert "greeting (3x)" in command.on_terminal("run", "s.py")
+
+
 def test_default_output_and_quiet(command, python, tmp_path):
     write(tmp_path, "s.py", HELLO)
     assert command("run", "-q", "s.py").err == ""
@@ -242,12 +247,20 @@ def test_what_the_script_finalized_is_not_overwritten(command, python, tmp_path)
     assert calls_in(tmp_path / "profiling_data.h5") == {"greeting": 3}
 
 
-def test_output_that_cannot_be_written_keeps_the_status(command, python, tmp_path):
+def test_output_that_can_never_be_written_stops_before_the_script(command, python, tmp_path):
     (tmp_path / "folder").mkdir()
-    write(tmp_path, "s.py", HELLO + "raise SystemExit(5)")
+    write(tmp_path, "s.py", "print('ran')\n")
     result = command("run", "-q", "-o", "folder", "s.py")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("scope-profiler run: ") and "folder" in result.err
+
+
+def test_output_that_cannot_be_written_at_the_end_keeps_the_status(command, python, tmp_path):
+    write(tmp_path, "s.py", HELLO + "import os\nos.mkdir('out.h5')\nraise SystemExit(5)\n")
+    result = command("run", "-q", "-o", "out.h5", "s.py")
     assert result.code == 5
-    assert "folder" in result.err
+    assert result.err.startswith("scope-profiler run: ") and "out.h5" in result.err
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".tmp"] == []
 
 
 @pytest.mark.parametrize("words, message", [
@@ -381,6 +394,11 @@ def test_native_program_is_recorded(command, hello, tmp_path):
     assert "greeting (3x)" in result.err and "warning" not in result.err
     assert calls_in(tmp_path / "native.h5") == {"greeting": 3}
     assert re.search(r"^c - native\.h5$", command("inspect", "native.h5").out, re.M)
+
+
+@needs_compiler
+def test_native_summary_goes_to_a_terminal(command, hello):
+    assert "greeting (3x)" in command.on_terminal("run", "--", "./hello")
 
 
 @needs_compiler

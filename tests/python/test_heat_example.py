@@ -48,6 +48,8 @@ def plain(tmp_path_factory, environment):
 @pytest.fixture(scope="module")
 def profiled(tmp_path_factory, environment):
     """The same under the command, with two threads in the kernel."""
+    if not COMMAND.exists():
+        pytest.skip("no scope-profiler command: set SCOPE_PROFILER_COMMAND")
     folder = tmp_path_factory.mktemp("profiled")
     done = run([COMMAND, "run", "-o", "heat.h5", "--label", "heat",
                 *options("--save", "field.npy", "--threads", "2")], folder, environment)
