@@ -27,6 +27,7 @@ def test_shortcuts_are_the_members(name):
 
 
 def test_all_names_exist():
+    assert set(sp.__all__) == {"ProfileManager", *sp._LAZY, *SHORTCUTS}
     assert len(set(sp.__all__)) == len(sp.__all__)
     for name in sp.__all__:
         assert getattr(sp, name) is not None

@@ -1,7 +1,10 @@
 """Settings: defaults, checks, precedence, groups, TOML, environment."""
 
 import dataclasses
+import importlib.util
 import inspect
+import re
+from pathlib import Path
 
 import numpy
 import pytest
@@ -352,3 +355,28 @@ def test_members_are_on_class_and_instances(name):
         assert member.__doc__
     assert getattr(ProfileManager, name).__func__ is getattr(instance, name).__func__
     assert getattr(instance, name).__self__ is instance
+
+
+# ---- what else tells settings --------------------------------------------------------------------
+
+TREE = Path(__file__).resolve().parents[2]
+
+
+def test_page_of_the_guide_is_the_table():
+    spec = importlib.util.spec_from_file_location(
+        "generate_settings_page", TREE / "tools" / "generate_settings_page.py"
+    )
+    generator = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generator)
+    assert (TREE / "docs" / "guide" / "settings.md").read_text(encoding="utf-8") == generator.page()
+
+
+def test_options_of_the_command_are_settings():
+    from scope_profiler import _run
+
+    settings = {*_run._VALUES.values(), *(name for name, _ in _run._FLAGS.values())}
+    settings |= set(_run._LISTS.values())
+    assert settings - {"output", "region_tags"} <= set(_settings.BY_NAME)
+    help_text = (TREE / "cli" / "cmd_run.c").read_text(encoding="utf-8")
+    options = {*_run._VALUES, *_run._FLAGS, *_run._LISTS, *_run._TRACING, _run._QUIET, "config"}
+    assert options == set(re.findall(r'\{\.name = "([\w-]+)"', help_text))

@@ -38,13 +38,6 @@ if TYPE_CHECKING:
     from .results import ProfilingResults, merge_results
     from .statistics import collect_region_statistics, write_region_statistics_json
 
-#: Members of the default manager that are functions of the package, too.
-_SHORTCUTS = (
-    "define_region", "finalize", "is_active", "is_configured", "last_results", "metadata", "pause",
-    "profile", "recorded_regions", "region", "register_opt_in_tag", "registered_regions", "reset",
-    "resume", "run", "session", "setup",
-)  # fmt: skip
-
 #: Name -> module that has it.
 _LAZY = {
     "CallArrays": "call_stack",
@@ -94,7 +87,17 @@ run = ProfileManager.run
 session = ProfileManager.session
 setup = ProfileManager.setup
 
-__all__ = ["ProfileManager", *_LAZY, *_SHORTCUTS]
+__all__ = [
+    "CallArrays", "CorruptProfileError", "EventDataUnavailableError", "GPUOptions", "HDF5Options",
+    "JSONProfileError", "MPIRegion", "MemrayOptions", "NestingError", "ProfileManager",
+    "ProfilingOptions", "ProfilingResults", "Region", "build_call_arrays", "build_call_stack",
+    "call_stack_children", "call_stack_roots", "collect_region_statistics", "define_region",
+    "export_json", "finalize", "is_active", "is_configured", "last_results", "load",
+    "merge_results", "metadata", "pause", "profile", "read_h5", "read_h5_summary", "read_json",
+    "read_profile", "recorded_regions", "region", "register_opt_in_tag", "registered_regions",
+    "reset", "resume", "run", "session", "setup", "write_json", "write_profile",
+    "write_region_statistics_json",
+]  # fmt: skip
 
 
 

@@ -1,0 +1,82 @@
+"""Writes docs/guide/settings.md from the table of settings of the Python package.
+
+    python3 tools/generate_settings_page.py > docs/guide/settings.md
+
+The table is a plain module, so nothing has to be built. A test holds the page to the table.
+"""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+TABLE = Path(__file__).resolve().parents[1] / "bindings/python/scope_profiler/_settings.py"
+
+HEAD = """# Settings of a run
+
+Keywords of `setup()` and `session()`, fields of `ProfilingOptions`, names in a TOML file. What is given
+as `None` counts as not given. Keywords win over `options=`, those over the file of `config_path=`, that
+over the defaults. A name that is no setting is an error that tells the closest one.
+
+"""
+
+TAIL = """
+## Option groups
+
+`ProfilingOptions` and `setup()` also take settings of one subject together. Giving one of them both ways
+is an error.
+
+{groups}
+
+## TOML
+
+```toml
+[profiling]
+label = "strong scaling"
+track_threads = true
+
+[profiling.hdf5]
+compression = "gzip"
+compression_level = 4
+```
+
+Without a table `[profiling]` the settings stand at the top. The tables `[profiling.memray]`,
+`[profiling.gpu]` and `[profiling.hdf5]` have the short names of the option groups.
+
+## Environment
+
+`SCOPE_PROFILER_ENABLE_TAGS` is always read: tags separated by commas, in addition to `enable_tags`.
+`setup_from_env()` also reads `SCOPE_PROFILER_CONFIG` (TOML file), `SCOPE_PROFILER_OUTPUT` (`output`),
+`SCOPE_PROFILER_RECURSIVE` and `SCOPE_PROFILER_AUTO_FINALIZE` (`1`, `true`, `yes`, `on` mean yes).
+"""
+
+
+def load_table():
+    spec = importlib.util.spec_from_file_location("settings_table", TABLE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def rows(table):
+    yield "| Setting | Type | Default | Meaning |"
+    yield "| --- | --- | --- | --- |"
+    for setting in table.SETTINGS:
+        kind = setting.kind.replace("|", "or")
+        yield f"| `{setting.name}` | {kind} | `{setting.default!r}` | {setting.help} |"
+
+
+def groups(table):
+    yield "| Group | Field | Setting |"
+    yield "| --- | --- | --- |"
+    for group, fields in table.GROUPS.items():
+        for field, flat in fields.items():
+            yield f"| `{group}` | `{field}` | `{flat}` |"
+
+
+def page():
+    table = load_table()
+    return HEAD + "\n".join(rows(table)) + "\n" + TAIL.format(groups="\n".join(groups(table)))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
