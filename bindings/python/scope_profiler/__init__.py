@@ -100,7 +100,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-
 class _SubmoduleOfSameName(ModuleType):
     """Module that is loaded when it is first looked into.
 
