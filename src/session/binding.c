@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "recorder/attach.h"
+#include "recorder/end_shorter.h"
 #include "recorder/fast.h"
 #include "recorder/path.h"
 #include "recorder/query.h"
@@ -69,6 +70,11 @@ void sp_binding_end(sp_profiler *profiler, int32_t region)
 void sp_binding_resume(sp_profiler *profiler, int32_t region)
 {
     sp_path_begin(&profiler->recording, (uint32_t)region, SP_CALL_RESUMPTION);
+}
+
+bool sp_binding_end_unless_shorter(sp_profiler *profiler, int32_t region, int64_t least_ns)
+{
+    return sp_path_end_unless_shorter(&profiler->recording, (uint32_t)region, least_ns);
 }
 
 void sp_binding_end_with_metadata(sp_profiler *profiler, int32_t region, const char *json,

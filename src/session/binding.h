@@ -105,6 +105,9 @@ SP_API void sp_binding_begin(sp_profiler *profiler, int32_t region);
 SP_API void sp_binding_end(sp_profiler *profiler, int32_t region);
 /* The pair that a generator or coroutine step uses: flags the interval as a resumption. */
 SP_API void sp_binding_resume(sp_profiler *profiler, int32_t region);
+/* As sp_binding_end, but a call shorter than `least_ns` in which no other call was recorded leaves
+ * no trace; its time stays with its parent. True: it left none. */
+SP_API bool sp_binding_end_unless_shorter(sp_profiler *profiler, int32_t region, int64_t least_ns);
 /* Ends a call and attaches its metadata, a JSON object. */
 SP_API void sp_binding_end_with_metadata(sp_profiler *profiler, int32_t region, const char *json,
                                          size_t length);
