@@ -51,22 +51,29 @@ static int export_metadata(const cli_command *command, char *const *files, size_
     return code;
 }
 
-static int inspect_file(const cli_command *command, const char *path,
+static int print(const cli_command *command, const char *path, sp_results *results,
+                 const sp_inspection_options *options)
+{
+    sp_error error = {0};
+    char *text;
+    int status = sp_results_inspect(results, options, &text, &error);
+    if (status != SP_OK)
+        return cli_fail_on(command, path, status, &error);
+    fputs(text, stdout);
+    free(text);
+    return CLI_OK;
+}
+
+/* Opens the file also when nothing is to be printed: then the exit code is the answer. */
+static int inspect_file(const cli_arguments *arguments, const char *path,
                         const sp_inspection_options *options)
 {
     sp_results *results;
-    sp_error error = {0};
-    char *text;
-    int status, code = cli_open(command, path, &results);
+    int code = cli_open(arguments->command, path, &results);
     if (code != CLI_OK)
         return code;
-    status = sp_results_inspect(results, options, &text, &error);
-    if (status == SP_OK) {
-        fputs(text, stdout);
-        free(text);
-    } else {
-        code = cli_fail_on(command, path, status, &error);
-    }
+    if (!cli_has(arguments, "quiet"))
+        code = print(arguments->command, path, results, options);
     sp_results_close(results);
     return code;
 }
@@ -90,7 +97,7 @@ static int inspect_files(const cli_arguments *arguments, char *const *files, siz
     for (size_t i = 0; i < count; i++) {
         int code;
         selection->summary.file_path = files[i];
-        code = inspect_file(arguments->command, files[i], &options);
+        code = inspect_file(arguments, files[i], &options);
         if (first_failure == CLI_OK)
             first_failure = code;
         if (code == CLI_USAGE)
@@ -115,7 +122,7 @@ static int run(const cli_arguments *arguments)
     }
     if (metadata_path)
         code = export_metadata(arguments->command, files, count, metadata_path);
-    if (code == CLI_OK && !cli_has(arguments, "quiet"))
+    if (code == CLI_OK)
         code = inspect_files(arguments, files, count, &selection);
     cli_release_files(files, count);
     cli_release_selection(&selection);

@@ -191,6 +191,13 @@ def test_files_that_are_no_profiles(command, sample, tmp_path):
     assert "schema version" in command("inspect", "newer.h5").err
 
 
+def test_quiet_answers_by_the_exit_code(command, sample, tmp_path):
+    (tmp_path / "bad.h5").write_text("no")
+    assert command("inspect", "-q", "sample.h5").code == 0
+    result = command("inspect", "-q", "sample.h5", "bad.h5")
+    assert (result.code, result.out) == (3, "") and "bad.h5" in result.err
+
+
 def test_a_bad_file_does_not_hide_the_others(command, sample, tmp_path):
     (tmp_path / "bad.h5").write_text("no")
     result = command("inspect", "bad.h5", "sample.h5", "--metadata-only")
