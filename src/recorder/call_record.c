@@ -41,9 +41,29 @@ static size_t put_side(uint64_t *words, const sp_attachment *side)
     return 1 + (side->bytes + 7) / 8;
 }
 
+/* Metadata given to the call while it was open goes before what its end brings. NULL: there is none,
+ * or no memory for it. */
+static const sp_attachment *join_notes(sp_lane *lane, const sp_frame *frame,
+                                       const sp_attachment *side, sp_attachment *joined)
+{
+    *joined = (sp_attachment){.kind = SP_SIDE_METADATA};
+    if ((sp_frame_key(frame) & SP_KEY_NOTED) == 0)
+        return side;
+    bool is_metadata = side != NULL && side->kind == SP_SIDE_METADATA;
+    joined->payload = sp_notes_take(&lane->notes, sp_frame_number(frame),
+                                    is_metadata ? side->payload : NULL,
+                                    is_metadata ? side->bytes : 0, &joined->bytes);
+    if (joined->payload != NULL && joined->bytes <= INT32_MAX)
+        return joined;
+    sp_recording_lose(lane->recording, SP_LOSS_METADATA, 1);
+    return side;
+}
+
 sp_frame *sp_call_finish(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t tick,
                          const sp_attachment *side, bool *out_crossed)
 {
+    sp_attachment joined;
+    side = join_notes(lane, frame, side, &joined);
     size_t most = SP_RECORD_MARKED_WORDS, side_words = side == NULL ? 0 : 1 + (side->bytes + 7) / 8;
     uint64_t *own, *words = reserve(lane, top, most + side_words, &own);
     if (words == NULL) {
@@ -74,6 +94,7 @@ sp_frame *sp_call_finish(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t
     else
         atomic_store_explicit(&lane->head, words + count, memory_order_release);
     free(own);
+    free((void *)(uintptr_t)joined.payload);
     return top;
 }
 

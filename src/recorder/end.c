@@ -130,6 +130,38 @@ int sp_path_end_token(sp_recording *recording, int64_t token)
     return end_frame(recording, lane, frame, now);
 }
 
+/* On a lane that was entered. */
+static int note(sp_lane *lane, sp_frame *top, const char *key, const char *value)
+{
+    sp_frame *frame = sp_stack_call(lane, top);
+    if (sp_frame_key(top) == SP_KEY_IGNORED)
+        return SP_OK;
+    if (frame == NULL)
+        return SP_ERR_UNMATCHED_END;
+    if (!sp_notes_set(&lane->notes, sp_frame_number(frame), key, value)) {
+        sp_recording_lose(lane->recording, SP_LOSS_METADATA, 1);
+        return SP_ERR_NO_MEMORY;
+    }
+    sp_frame_set_key(frame, sp_frame_key(frame) | SP_KEY_NOTED);
+    return SP_OK;
+}
+
+int sp_path_note(sp_recording *recording, const char *key, const char *value)
+{
+    if (!sp_is_recording(recording))
+        return SP_ERR_INACTIVE;
+    int saved_errno = errno;
+    sp_lane *lane = sp_current_lane(recording);
+    if (lane == NULL)
+        return SP_ERR_UNMATCHED_END;
+    if (!sp_try_enter(lane))
+        return SP_OK;
+    int status = note(lane, sp_settled_top(lane), key, value);
+    sp_lane_leave(lane);
+    errno = saved_errno;
+    return status;
+}
+
 int sp_path_append(sp_recording *recording, uint32_t region, int64_t start_ns, int64_t end_ns)
 {
     if (!sp_is_recording(recording))

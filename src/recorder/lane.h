@@ -6,6 +6,7 @@
 #include "base/os/thread.h"
 #include "log/pack.h"
 #include "log/resolver.h"
+#include "recorder/notes.h"
 #include "recorder/sink.h"
 #include "recorder/sums.h"
 
@@ -30,6 +31,7 @@ typedef struct sp_frame {
 /* Bits of a key above the region. */
 #define SP_KEY_FLAGS_SHIFT 32 /* SP_CALL_ flags */
 #define SP_KEY_FLAGS_MASK 31u
+#define SP_KEY_NOTED (UINT64_C(1) << 37)  /* metadata waits for the end of the call */
 #define SP_KEY_SLOW (UINT64_C(1) << 38)   /* nothing to say, but no short cut */
 #define SP_KEY_MARKED (UINT64_C(1) << 39) /* to be written as a marked record */
 #define SP_KEY_IGNORED_SHIFT 40           /* number of frames of ignored calls below */
@@ -61,6 +63,7 @@ typedef struct sp_lane {
     sp_frame *outer_marked;  /* outermost ended or marked frame on the stack, NULL: none */
     uint32_t num_ignored;    /* frames of ignored calls on the stack */
     uint64_t abandoned;      /* calls left open by an earlier configuration: their ends are due */
+    sp_notes notes;          /* metadata of open calls */
     uint64_t *words;         /* the ring */
     size_t num_words;
 

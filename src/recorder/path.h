@@ -33,6 +33,10 @@ typedef struct sp_attachment {
 
 int sp_path_end_with(sp_recording *recording, uint32_t region, const sp_attachment *side);
 
+/* Gives the innermost open call a piece of metadata, a JSON string and a JSON value, that it takes
+ * along when it ends; a key given again replaces the value. SP_ERR_UNMATCHED_END: no call is open. */
+int sp_path_note(sp_recording *recording, const char *key, const char *value);
+
 /* Ends the innermost open call, whatever its region. */
 int sp_path_end_last(sp_recording *recording);
 

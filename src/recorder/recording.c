@@ -197,11 +197,14 @@ static void start_over(sp_recording *recording)
 
 void sp_recordings_fork_child(void (*visit)(sp_recording *recording))
 {
-    sp_mutex_reset(&list_lock);
     sp_thread_forget();
     sp_recording **link = &first_recording;
-    if (!is_list_held)
+    if (is_list_held) {
+        sp_mutex_unlock(&list_lock);
+    } else {
+        sp_mutex_reset(&list_lock);
         first_recording = NULL; /* it was being changed: what is on it cannot be told */
+    }
     while (*link != NULL) {
         sp_recording *recording = *link;
         if (!recording->is_lasting) {

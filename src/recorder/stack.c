@@ -58,6 +58,7 @@ bool sp_stack_init(sp_lane *lane)
         adopt(lane, stack, FIRST_ROOM);
         set_frame(stack, SP_KEY_BOTTOM);
     }
+    sp_notes_clear(&lane->notes);
     lane->num_ignored = 0;
     lane->outer_marked = NULL;
     atomic_store_explicit(&lane->top, stack_of(lane), memory_order_release);
@@ -67,6 +68,7 @@ bool sp_stack_init(sp_lane *lane)
 
 void sp_stack_release(sp_lane *lane)
 {
+    sp_notes_release(&lane->notes);
     if (lane->stack_room > 0)
         free(stack_of(lane));
     lane->stack_room = 0;

@@ -5,6 +5,7 @@
 enum { FORK_WAIT_MS = 200 };
 
 static sp_mutex lock = SP_MUTEX_INIT;
+static bool is_held; /* by the thread that forks */
 
 void sp_registry_lock(void)
 {
@@ -16,17 +17,21 @@ void sp_registry_unlock(void)
     sp_mutex_unlock(&lock);
 }
 
-bool sp_registry_fork_prepare(void)
+void sp_registry_fork_prepare(void)
 {
-    return sp_mutex_lock_within(&lock, FORK_WAIT_MS);
+    is_held = sp_mutex_lock_within(&lock, FORK_WAIT_MS);
 }
 
 void sp_registry_fork_parent(void)
 {
-    sp_mutex_unlock(&lock);
+    if (is_held)
+        sp_mutex_unlock(&lock);
 }
 
 void sp_registry_fork_child(void)
 {
-    sp_mutex_reset(&lock);
+    if (is_held)
+        sp_mutex_unlock(&lock);
+    else
+        sp_mutex_reset(&lock);
 }

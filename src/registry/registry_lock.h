@@ -2,14 +2,12 @@
 #ifndef SP_REGISTRY_REGISTRY_LOCK_H
 #define SP_REGISTRY_REGISTRY_LOCK_H
 
-#include <stdbool.h>
-
 void sp_registry_lock(void);
 void sp_registry_unlock(void);
 
 /* In the thread that forks: the lock is held from `prepare` to `parent` or `child`, so that the
- * child finds the tables whole. False: it could not be had in time and is not held. */
-bool sp_registry_fork_prepare(void);
+ * child finds the tables whole. Should it not be had in time, the fork goes on without. */
+void sp_registry_fork_prepare(void);
 void sp_registry_fork_parent(void);
 void sp_registry_fork_child(void);
 

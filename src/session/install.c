@@ -21,19 +21,16 @@ void sp_session_thread_starts(sp_recording *recording)
         hook(profiler);
 }
 
-static bool registry_is_held; /* by the thread that forks */
-
 static void before_fork(void)
 {
-    registry_is_held = sp_registry_fork_prepare();
+    sp_registry_fork_prepare();
     sp_recordings_fork_prepare();
 }
 
 static void after_fork_in_parent(void)
 {
     sp_recordings_fork_parent();
-    if (registry_is_held)
-        sp_registry_fork_parent();
+    sp_registry_fork_parent();
 }
 
 /* What another thread of the parent was changing may be half done: nothing of it is freed, only
