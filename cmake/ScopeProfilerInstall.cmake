@@ -6,7 +6,8 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/scope-profiler)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(FILES include/scope_profiler.h include/scope_results.h include/scope_plugin.h
+install(FILES include/scope_profiler.h include/scope_profiler.hpp include/scope_profiler_disabled.h
+        include/scope_results.h include/scope_plugin.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS scope-profiler RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 

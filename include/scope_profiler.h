@@ -9,6 +9,16 @@
  *     sp_end(assemble);
  *     sp_finalize();                          writes solver_rank00000.h5
  *
+ * Or by blocks, without handles:
+ *
+ *     void assemble(void)
+ *     {
+ *         SP_SCOPE("assemble");
+ *         ...
+ *     }                                       ends here, however the block is left
+ *
+ * Compiled with SP_DISABLE_PROFILING, everything here vanishes: no symbol, no library needed.
+ *
  * Thread rules: every function may be called from any thread at any time, unless its comment says
  * otherwise. A call (one begin with its end) belongs to the thread that began it. Calls before
  * sp_init and after sp_finalize are harmless and cost a load and a branch.
@@ -94,6 +104,24 @@ typedef struct sp_scope {
     int64_t slot; /* begin number of the call on its thread, -1 when nothing was opened */
 } sp_scope;
 
+/* One open call of a block, from sp_site_begin or sp_call_begin. Valid on the thread that got it. */
+typedef struct sp_call {
+    int region;
+    uint32_t recording; /* which recording of the process it belongs to */
+} sp_call;
+
+/* What a call site remembers of its region. Zeroed memory remembers nothing. */
+typedef struct sp_site {
+    uint64_t word;
+} sp_site;
+
+#define SP_JOIN_(a, b) a##b
+#define SP_JOIN(a, b) SP_JOIN_(a, b)
+
+#ifdef SP_DISABLE_PROFILING
+#include "scope_profiler_disabled.h"
+#else
+
 /* Short text for a status, never NULL; "unknown status" for a value outside the table. */
 SP_API const char *sp_error_string(int status);
 
@@ -123,8 +151,80 @@ SP_API int sp_region_at(const char *name, const char *file, int line);
 SP_API void sp_begin(int region);
 SP_API void sp_end(int region);
 
+/* ---- Blocks ----------------------------------------------------------------------------------
+ *
+ * SP_SCOPE("name"); times the rest of the block. The name is a literal; each place where the macro
+ * stands remembers the region, so that the cost is that of a handle. A place first reached before
+ * sp_init comes alive with it.
+ *
+ * It needs the cleanup attribute (GCC, Clang, Intel: SP_HAS_SCOPE is 1). Elsewhere, or to end a call
+ * before its block does:
+ *
+ *     SP_SCOPE_BEGIN(assembly, "assemble");   `assembly` names the pair within the block
+ *     ...
+ *     SP_SCOPE_END(assembly);                 must be reached: before each return, break and goto
+ */
+#define SP_SCOPE_BEGIN(label, name)                                                                \
+    static sp_site SP_JOIN(sp_site_of_, label);                                                    \
+    sp_call SP_JOIN(sp_call_of_, label) =                                                          \
+        sp_site_begin(&SP_JOIN(sp_site_of_, label), "" name, __FILE__, __LINE__)
+#define SP_SCOPE_END(label) sp_call_end(&SP_JOIN(sp_call_of_, label))
+
+#if defined(__GNUC__)
+#define SP_HAS_SCOPE 1
+#define SP_SCOPE(name)                                                                             \
+    static sp_site SP_JOIN(sp_site_in_line_, __LINE__);                                            \
+    __attribute__((cleanup(sp_call_end), unused)) const sp_call SP_JOIN(sp_call_in_line_,          \
+                                                                        __LINE__) =                \
+        sp_site_begin(&SP_JOIN(sp_site_in_line_, __LINE__), "" name, __FILE__, __LINE__)
+#else
+#define SP_HAS_SCOPE 0
+#endif
+
+/* Begins a call of the region `name`, which `site` remembers from the first time on. */
+SP_API sp_call sp_site_begin(sp_site *site, const char *name, const char *file, int line);
+/* Begins a call of a region that is known. */
+SP_API sp_call sp_call_begin(int region);
+/* Ends the innermost open call of that region; nothing when none was begun, or when another
+ * recording has started since. */
+SP_API void sp_call_end(const sp_call *call);
+/* Handle of the region `name` of a profiler, which `site` remembers from the first time on. */
+SP_API int sp_profiler_site(sp_profiler *profiler, sp_site *site, const char *name, const char *file,
+                            int line);
+
+/* ---- Tags and metadata -----------------------------------------------------------------------*/
+
+/* As sp_region, with tags: names separated by commas, kept in the file. NULL and "": none. */
+SP_API int sp_region_tagged(const char *name, const char *tags);
+SP_API int sp_profiler_region_tagged(sp_profiler *profiler, const char *name, const char *tags);
+
+/* Regions with this tag are off from now on unless it is enabled, also those that exist: for
+ * libraries whose regions only their authors want to see. SP_ERR_INVALID_ARGUMENT, SP_ERR_NO_MEMORY. */
+SP_API int sp_register_opt_in_tag(const char *tag);
+/* Enables opt-in tags (separated by commas, "*": all) for the rest of the process, beside those of
+ * the environment variable SCOPE_PROFILER_ENABLE_TAGS. */
+SP_API int sp_enable_tags(const char *tags);
+
+/* Gives the innermost open call of this thread a piece of metadata; a key given again replaces the
+ * value. SP_ERR_INACTIVE, SP_ERR_UNMATCHED_END when no call is open, SP_ERR_INVALID_ARGUMENT. */
+SP_API int sp_metadata_int(const char *key, int64_t value);
+SP_API int sp_metadata_double(const char *key, double value);
+SP_API int sp_metadata_string(const char *key, const char *value);
+
+/* ---- While it records ------------------------------------------------------------------------*/
+
+/* Between the two, calls that begin are ignored; calls that were open end normally. */
+SP_API void sp_pause(void);
+SP_API void sp_resume(void);
+
 /* Calls entered so far in `region`, all threads; 0 for an unknown handle. Also after sp_finalize. */
 SP_API int64_t sp_num_calls(int region);
+
+/* Totals of a region, also after sp_finalize. SP_ERR_INVALID_ARGUMENT for an unknown handle. */
+SP_API int sp_get_region_stats(int region, sp_region_stats *out);
+
+/* Forgets the recorded calls; open calls go on. */
+SP_API int sp_reset(void);
 
 /* Nanoseconds of CLOCK_MONOTONIC now. */
 SP_API int64_t sp_now_ns(void);
@@ -144,6 +244,13 @@ SP_API int sp_set_aggregation(int is_on);
 
 /* Path of the file that sp_finalize writes (the host's file when joined). */
 SP_API const char *sp_output_path(void);
+
+/* Writes what is closed and goes on recording; later files hold only what ended since. When this
+ * process's recording belongs to a host, it does nothing and returns SP_OK. */
+SP_API int sp_flush(void);
+
+/* Text of the last error, "" when there was none. */
+SP_API const char *sp_last_error(void);
 
 /* Writes the file and stops. SP_OK; SP_ERR_INACTIVE when nothing was active; SP_ERR_OPEN_SCOPES
  * when calls were still open (they alone are left out, the file is written); SP_ERR_IO or
@@ -182,6 +289,9 @@ SP_API int sp_profiler_end_last(sp_profiler *profiler);
 SP_API sp_scope sp_profiler_scope_begin(sp_profiler *profiler, int region);
 SP_API int sp_scope_end(sp_scope scope);
 
+SP_API void sp_profiler_pause(sp_profiler *profiler);
+SP_API void sp_profiler_resume(sp_profiler *profiler);
+
 /* Forgets the recorded calls; open calls go on. */
 SP_API int sp_profiler_reset(sp_profiler *profiler);
 
@@ -205,6 +315,8 @@ SP_API sp_output_format sp_profiler_output_format(sp_profiler *profiler);
 /* 1 when the HDF5 module can be loaded. */
 SP_API int sp_hdf5_available(void);
 SP_API sp_output_format sp_default_output_format(void);
+
+#endif /* SP_DISABLE_PROFILING */
 
 #ifdef __cplusplus
 }

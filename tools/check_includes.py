@@ -31,7 +31,8 @@ SYSTEM = re.compile(
 )
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
-PUBLIC = {"scope_profiler.h", "scope_results.h", "scope_plugin.h", "scope_profiler.hpp"}
+PUBLIC = {"scope_profiler.h", "scope_profiler.hpp", "scope_profiler_disabled.h", "scope_results.h",
+          "scope_plugin.h"}
 
 
 def edges(path):

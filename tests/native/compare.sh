@@ -4,8 +4,7 @@
 #
 #     compare.sh SHOW EXPECTED PROGRAM [ARGUMENT...]
 #
-# Lines of the expected text that begin with '#' are comments. Variables of the environment named
-# NATIVE_... are for the programs of this folder; the others of the profiler are taken away.
+# Lines of the expected text that begin with '#' are comments.
 
 show=$1
 expected=$2

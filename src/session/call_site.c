@@ -1,0 +1,74 @@
+/* Call sites that remember their region, as scope_profiler.h declares them. */
+#include "recorder/fast.h"
+#include "recorder/path.h"
+#include "registry/cell.h"
+#include "session/region.h"
+
+#define RECORDING (&sp_default.recording)
+
+_Static_assert(sizeof(sp_site) == sizeof(sp_cell), "a call site holds a cell");
+
+/* Which recording it is: the number differs from that of every recording before, as long as a
+ * program does not start four thousand million of them. */
+static uint32_t recording_number(const sp_recording *recording)
+{
+    return (uint32_t)atomic_load_explicit(&recording->generation, memory_order_relaxed);
+}
+
+static __attribute__((noinline, cold)) int define(sp_profiler *profiler, sp_site *site,
+                                                  uint32_t number, const char *name,
+                                                  const char *file, int line)
+{
+    int region = sp_region_define(profiler, name, file, line);
+    sp_cell_set((sp_cell *)site, number, region);
+    return region;
+}
+
+static __attribute__((noinline, cold)) void begin_slowly(int region)
+{
+    sp_path_begin(RECORDING, (uint32_t)region, 0);
+}
+
+static inline sp_call begin(sp_phase phase, uint32_t number, int region)
+{
+    if (SP_UNLIKELY(!sp_fast_begin(phase, sp_lane_current, (uint32_t)region)))
+        begin_slowly(region);
+    return (sp_call){.region = region, .recording = number};
+}
+
+sp_call sp_site_begin(sp_site *site, const char *name, const char *file, int line)
+{
+    sp_phase phase = sp_recording_phase(RECORDING);
+    if (SP_IN_LINE(phase == SP_PHASE_OFF))
+        return (sp_call){.region = SP_INVALID_REGION};
+    uint32_t number = recording_number(RECORDING);
+    int region = sp_cell_get((sp_cell *)site, number);
+    if (SP_UNLIKELY(region == SP_INVALID_REGION))
+        region = define(&sp_default, site, number, name, file, line);
+    return begin(phase, number, region);
+}
+
+sp_call sp_call_begin(int region)
+{
+    sp_phase phase = sp_recording_phase(RECORDING);
+    if (SP_IN_LINE(phase == SP_PHASE_OFF))
+        return (sp_call){.region = SP_INVALID_REGION};
+    return begin(phase, recording_number(RECORDING), region);
+}
+
+void sp_call_end(const sp_call *call)
+{
+    if (call->region != SP_INVALID_REGION && call->recording == recording_number(RECORDING))
+        sp_end(call->region);
+}
+
+int sp_profiler_site(sp_profiler *profiler, sp_site *site, const char *name, const char *file,
+                     int line)
+{
+    if (profiler == NULL || sp_recording_phase(&profiler->recording) == SP_PHASE_OFF)
+        return SP_INVALID_REGION;
+    uint32_t number = recording_number(&profiler->recording);
+    int region = sp_cell_get((sp_cell *)site, number);
+    return region != SP_INVALID_REGION ? region
+                                       : define(profiler, site, number, name, file, line);
+}
