@@ -28,10 +28,12 @@ static bool has_room(sp_lane *lane, size_t words, sp_sink_refusal *out_why)
            NULL;
 }
 
+/* They will be in no block, so they are added up now. */
 static void lose(sp_lane *lane, const span *records, size_t count, sp_sink_refusal why)
 {
     size_t calls = 0;
     for (size_t i = 0; i < count; i++) {
+        add_sums(lane, records[i]);
         const uint64_t *end = records[i].words + records[i].count;
         for (const uint64_t *at = records[i].words; at < end; at += sp_record_words(at[0])) {
             sp_record_kind kind = sp_record_kind_of(at[0]);
@@ -79,10 +81,11 @@ static void hand_on(sp_lane *lane, const span *extra)
     if (lane->generation == 0 || (records[0].count == 0 && extra == NULL))
         return; /* of a configuration that is gone, or nothing */
     sp_recording_anchor(lane->recording, false);
-    for (size_t i = 0; i < count; i++)
-        add_sums(lane, records[i]);
     if (!lane->recording->is_aggregate)
         pack(lane, records, count);
+    else
+        for (size_t i = 0; i < count; i++)
+            add_sums(lane, records[i]);
 }
 
 void sp_drain_other(sp_lane *lane)

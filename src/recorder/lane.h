@@ -76,7 +76,8 @@ typedef struct sp_lane {
     uint64_t num_calls;  /* of the ring, drained so far */
     uint64_t lost;       /* calls that the sink had no room for, and no record says so yet */
     sp_sink_ring *sink;
-    sp_sums sums;        /* of drained calls */
+    sp_sums sums;          /* of drained calls; of those in blocks only as far as `summed` */
+    sp_sink_cursor summed; /* see lane_sums.h */
     sp_resolver nesting; /* aggregate mode: child times of open calls, for exclusive times */
     sp_pack pack;        /* working memory of a drain */
 } sp_lane;

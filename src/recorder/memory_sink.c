@@ -10,17 +10,16 @@
  * pages, because a fault for each small page costs more than packing into it. */
 enum { FIRST_CHUNK_BYTES = 512 * 1024, CHUNK_BYTES = 2 * 1024 * 1024 };
 
-typedef struct sp_sink_batch chunk; /* the oldest chunk stands for those after it */
-
-struct sp_sink_batch {
-    chunk *next;       /* newer */
-    size_t size, used; /* this header included */
+typedef struct chunk {
+    struct chunk *next; /* newer */
+    size_t size, used;  /* this header included */
     alignas(16) unsigned char bytes[];
-};
+} chunk;
 
 struct sp_sink_ring {
     sp_memory_sink *sink;
     chunk *oldest, *newest;
+    size_t first; /* offset of the first block in the oldest chunk */
 };
 
 static sp_sink_ring *open_ring(sp_sink *sink)
@@ -66,10 +65,12 @@ static chunk *add_chunk(sp_sink_ring *ring, size_t wanted, sp_sink_refusal *out_
     }
     fresh->size = size;
     fresh->used = sizeof *fresh;
-    if (ring->newest == NULL)
+    if (ring->newest == NULL) {
         ring->oldest = fresh;
-    else
+        ring->first = sizeof *fresh;
+    } else {
         ring->newest->next = fresh;
+    }
     ring->newest = fresh;
     return fresh;
 }
@@ -87,49 +88,42 @@ static void commit(sp_sink_ring *ring, size_t bytes)
     ring->newest->used += bytes;
 }
 
-static const void *batch_next(const sp_sink_batch *batch, sp_sink_cursor *cursor, size_t *out_size)
+static const void *next(const sp_sink_ring *ring, sp_sink_cursor *cursor, size_t *out_size)
 {
-    const chunk *at = cursor->part == NULL ? batch : cursor->part;
-    size_t offset = cursor->part == NULL ? sizeof(chunk) : cursor->offset;
-    while (at != NULL && offset >= at->used) {
+    const chunk *at = cursor->part == NULL ? ring->oldest : cursor->part;
+    size_t offset = cursor->part == NULL ? ring->first : cursor->offset;
+    if (at == NULL)
+        return NULL;
+    while (offset >= at->used && at->next != NULL) {
         at = at->next;
         offset = sizeof(chunk);
     }
+    *cursor = (sp_sink_cursor){.part = at, .offset = offset};
     sp_block_header header;
-    if (at == NULL || sp_block_read_header((const unsigned char *)at + offset, at->used - offset,
-                                           &header, NULL) != SP_OK)
+    if (offset >= at->used || sp_block_read_header((const unsigned char *)at + offset,
+                                                   at->used - offset, &header, NULL) != SP_OK)
         return NULL;
     *out_size = sp_block_bytes(&header);
-    *cursor = (sp_sink_cursor){.part = at, .offset = offset + *out_size};
+    cursor->offset += *out_size;
     return (const unsigned char *)at + offset;
 }
 
-static const void *next(const sp_sink_ring *ring, sp_sink_cursor *cursor, size_t *out_size)
+static void drop(sp_sink_ring *ring, sp_sink_cursor *until, sp_sink_cursor *follow)
 {
-    return batch_next(ring->oldest, cursor, out_size);
-}
-
-static sp_sink_batch *take(sp_sink_ring *ring)
-{
-    sp_sink_batch *batch = ring->oldest;
-    ring->oldest = ring->newest = NULL;
-    return batch;
-}
-
-static void give_back(sp_sink_ring *ring, sp_sink_batch *batch)
-{
-    chunk *newest = batch;
-    while (newest->next != NULL)
-        newest = newest->next;
-    newest->next = ring->oldest;
-    ring->oldest = batch;
-    if (ring->newest == NULL)
-        ring->newest = newest;
-}
-
-static void drop(sp_sink *sink, sp_sink_batch *batch)
-{
-    free_chunks((sp_memory_sink *)sink, batch);
+    if (until->part == NULL)
+        return;
+    while (ring->oldest != until->part) {
+        chunk *gone = ring->oldest;
+        ring->oldest = gone->next;
+        gone->next = NULL;
+        free_chunks(ring->sink, gone);
+    }
+    ring->first = until->offset;
+    if (ring->oldest->next == NULL && ring->first >= ring->oldest->used) {
+        free_chunks(ring->sink, ring->oldest);
+        ring->oldest = ring->newest = NULL;
+        *until = *follow = (sp_sink_cursor){.part = NULL};
+    }
 }
 
 static const sp_sink_table table = {
@@ -139,9 +133,6 @@ static const sp_sink_table table = {
     .reserve = reserve,
     .commit = commit,
     .next = next,
-    .take = take,
-    .batch_next = batch_next,
-    .give_back = give_back,
     .drop = drop,
 };
 

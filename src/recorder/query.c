@@ -2,6 +2,7 @@
 
 #include "log/record.h"
 #include "recorder/drain.h"
+#include "recorder/lane_sums.h"
 #include "recorder/stack.h"
 
 /* Under the drain lock. */
@@ -41,6 +42,7 @@ int64_t sp_recording_num_calls(sp_recording *recording, uint32_t region)
     for (size_t i = 0; i < recording->lanes.count; i++) {
         sp_lane *lane = recording->lanes.items[i];
         sp_mutex_lock(&lane->lock);
+        sp_lane_update_sums(lane);
         count += count_summed(&lane->sums, region) + count_pending(lane, region) +
                  count_open(lane, region);
         sp_mutex_unlock(&lane->lock);
@@ -57,6 +59,7 @@ static void add_lane(sp_recording *recording, sp_lane *lane, uint32_t region, sp
     if (recording->is_aggregate) {
         sp_drain_other(lane);
     } else {
+        sp_lane_update_sums(lane);
         size_t words;
         const uint64_t *at = sp_drain_pending(lane, &words);
         sp_sums_add_words(&pending, at, words, &recording->timeline, NULL);
@@ -70,7 +73,7 @@ static void add_lane(sp_recording *recording, sp_lane *lane, uint32_t region, sp
 
 void sp_recording_sum(sp_recording *recording, uint32_t region, sp_sum *out)
 {
-    *out = (sp_sum){0};
+    *out = SP_SUM_EMPTY;
     sp_mutex_lock(&recording->lock);
     sp_recording_anchor(recording, false);
     const sp_sum *past[2] = {sp_sums_find(&recording->past, region),
@@ -85,6 +88,8 @@ void sp_recording_sum(sp_recording *recording, uint32_t region, sp_sum *out)
         sp_mutex_unlock(&lane->lock);
     }
     sp_mutex_unlock(&recording->lock);
+    if (out->count == 0)
+        out->minimum = out->maximum = 0;
 }
 
 static void move_sums(sp_recording *recording, sp_sums *to, sp_sums *from)
@@ -103,6 +108,7 @@ void sp_recording_take_sums(sp_recording *recording, sp_sums *out)
         sp_lane *lane = recording->lanes.items[i];
         sp_mutex_lock(&lane->lock);
         sp_drain_other(lane);
+        sp_lane_update_sums(lane);
         move_sums(recording, out, &lane->sums);
         sp_mutex_unlock(&lane->lock);
     }

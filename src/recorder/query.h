@@ -10,7 +10,7 @@
 /* Calls entered, open ones included. */
 int64_t sp_recording_num_calls(sp_recording *recording, uint32_t region);
 
-/* Sums of the calls that ended. */
+/* Sums of the calls that ended; all zero when there are none. */
 void sp_recording_sum(sp_recording *recording, uint32_t region, sp_sum *out);
 
 /* Takes the sums of the calls that ended out of the recording (the counts of open calls stay), for

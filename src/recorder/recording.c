@@ -73,6 +73,7 @@ static void dismiss(sp_recording *recording, sp_lane *lane)
     atomic_store_explicit(&lane->states, sp_region_states_unknown(), memory_order_relaxed);
     recording->sink.sink.table->close_ring(lane->sink);
     lane->sink = NULL;
+    lane->summed = (sp_sink_cursor){.part = NULL};
     sp_sums_release(&lane->sums);
     sp_resolver_release(&lane->nesting);
     sp_mutex_unlock(&lane->lock);

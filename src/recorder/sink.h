@@ -10,8 +10,7 @@
 #include <stddef.h>
 
 typedef struct sp_sink sp_sink;
-typedef struct sp_sink_ring sp_sink_ring;   /* what a sink keeps of one ring */
-typedef struct sp_sink_batch sp_sink_batch; /* blocks on their way into a file */
+typedef struct sp_sink_ring sp_sink_ring; /* what a sink keeps of one ring */
 
 /* A place in a sequence of blocks; zeroed: its beginning. */
 typedef struct sp_sink_cursor {
@@ -36,16 +35,13 @@ typedef struct sp_sink_table {
     void *(*reserve)(sp_sink_ring *ring, size_t size, sp_sink_refusal *out_why);
     void (*commit)(sp_sink_ring *ring, size_t bytes);
 
-    /* The next block committed so far, oldest first; NULL at the end. */
+    /* The next block committed so far, oldest first; NULL at the end, and the cursor is then where
+     * the next one will be. A block does not change and does not move until it is dropped. */
     const void *(*next)(const sp_sink_ring *ring, sp_sink_cursor *cursor, size_t *out_size);
 
-    /* For a publication: takes all blocks out of the ring, which goes on empty (NULL: there were
-     * none). They end by being dropped, or go back in front of what came since. */
-    sp_sink_batch *(*take)(sp_sink_ring *ring);
-    const void *(*batch_next)(const sp_sink_batch *batch, sp_sink_cursor *cursor,
-                              size_t *out_size);
-    void (*give_back)(sp_sink_ring *ring, sp_sink_batch *batch);
-    void (*drop)(sp_sink *sink, sp_sink_batch *batch);
+    /* Removes the blocks before `until`. Both cursors stay where they are in the sequence; `follow`
+     * must not be before `until`. */
+    void (*drop)(sp_sink_ring *ring, sp_sink_cursor *until, sp_sink_cursor *follow);
 } sp_sink_table;
 
 struct sp_sink {

@@ -21,13 +21,21 @@ static bool grow(sp_sums *sums, size_t page)
     return true;
 }
 
+static sp_sum *make_page(void)
+{
+    sp_sum *page = malloc(SP_SUMS_PAGE * sizeof *page);
+    for (size_t i = 0; page != NULL && i < SP_SUMS_PAGE; i++)
+        page[i] = SP_SUM_EMPTY;
+    return page;
+}
+
 sp_sum *sp_sums_cell(sp_sums *sums, uint32_t region)
 {
     size_t page = region / SP_SUMS_PAGE;
     if (page >= sums->num_pages && !grow(sums, page))
         return NULL;
     if (sums->pages[page] == NULL)
-        sums->pages[page] = calloc(SP_SUMS_PAGE, sizeof(sp_sum));
+        sums->pages[page] = make_page();
     return sums->pages[page] == NULL ? NULL : &sums->pages[page][region % SP_SUMS_PAGE];
 }
 
@@ -41,38 +49,47 @@ const sp_sum *sp_sums_find(const sp_sums *sums, uint32_t region)
 
 static inline void add_call(sp_sum *sum, int64_t ns)
 {
-    sum->minimum = sum->count == 0 || ns < sum->minimum ? ns : sum->minimum;
-    sum->maximum = sum->count == 0 || ns > sum->maximum ? ns : sum->maximum;
-    sum->total += ns;
     sum->count++;
+    sum->total += ns;
+    sum->minimum = ns < sum->minimum ? ns : sum->minimum;
+    sum->maximum = ns > sum->maximum ? ns : sum->maximum;
 }
 
 typedef struct conversion {
     const sp_timeline *timeline;
     sp_timeline_rate rate;
+    sp_resolver *nesting; /* NULL: exclusive times are not wanted */
 } conversion;
 
-static inline int64_t duration(const conversion *to_ns, uint64_t start, uint64_t end)
+/* Spans that one rate does not hold for: long, over a discontinuity, or turned round. */
+static __attribute__((noinline)) int64_t odd_duration(const conversion *to_ns, uint64_t start,
+                                                      uint64_t end)
 {
     if (end <= start)
         return 0;
-    if (start < to_ns->rate.since || end - start > LONG_SPAN_TICKS)
-        return sp_timeline_ns(to_ns->timeline, end) - sp_timeline_ns(to_ns->timeline, start);
-    return sp_timeline_scale(&to_ns->rate, end - start);
+    return sp_timeline_ns(to_ns->timeline, end) - sp_timeline_ns(to_ns->timeline, start);
 }
 
-static bool add_marked(sp_sum *sum, const uint64_t *words, const conversion *to_ns,
-                       sp_resolver *nesting)
+static inline int64_t duration(const conversion *to_ns, uint64_t start, uint64_t end)
+{
+    uint64_t ticks = end - start; /* huge when turned round */
+    if (__builtin_expect(ticks > LONG_SPAN_TICKS || start < to_ns->rate.since, 0))
+        return odd_duration(to_ns, start, end);
+    return sp_timeline_scale(&to_ns->rate, ticks);
+}
+
+/* False when there was no memory to follow the nesting. */
+static bool add_marked(sp_sum *sum, const uint64_t *words, const conversion *to_ns)
 {
     uint32_t flags = (uint32_t)words[SP_MARKED_FLAGS];
     bool is_appended = (flags & SP_CALL_APPENDED) != 0;
     uint64_t start = words[SP_MARKED_START], end = words[SP_MARKED_END];
-    add_call(sum, is_appended ? (int64_t)(end - start) : duration(to_ns, start, end));
+    int64_t length = is_appended ? (int64_t)(end - start) : duration(to_ns, start, end);
+    add_call(sum, length);
     sum->resumptions += (flags & SP_CALL_RESUMPTION) != 0;
-    if (nesting == NULL)
+    if (to_ns->nesting == NULL)
         return true;
     /* Only differences of these times count, so they may be measured from the call's start. */
-    int64_t length = is_appended ? (int64_t)(end - start) : duration(to_ns, start, end);
     sp_marked_call call = {
         .flags = flags,
         .depth = (uint32_t)words[SP_MARKED_DEPTH],
@@ -84,24 +101,20 @@ static bool add_marked(sp_sum *sum, const uint64_t *words, const conversion *to_
         .inner_from_ns = is_appended ? length : duration(to_ns, start, words[SP_MARKED_INNER_FROM]),
     };
     sp_resolved resolved;
-    if (!sp_resolver_marked(nesting, &call, &resolved))
+    if (!sp_resolver_marked(to_ns->nesting, &call, &resolved))
         return false;
     sum->exclusive += resolved.exclusive_ns;
     return true;
 }
 
-/* False when there was no memory to follow the nesting. */
-static inline bool add_record(sp_sum *sum, const uint64_t *words, const conversion *to_ns,
-                              sp_resolver *nesting)
+static inline bool add_short(sp_sum *sum, const uint64_t *words, const conversion *to_ns)
 {
-    if (sp_record_kind_of(words[0]) == SP_RECORD_CALL_MARKED)
-        return add_marked(sum, words, to_ns, nesting);
     int64_t ns = duration(to_ns, words[1], words[2]);
     add_call(sum, ns);
-    if (nesting == NULL)
+    if (to_ns->nesting == NULL)
         return true;
     sp_resolved resolved;
-    if (!sp_resolver_call(nesting, sp_record_depth(words[0]), ns, &resolved))
+    if (!sp_resolver_call(to_ns->nesting, sp_record_depth(words[0]), ns, &resolved))
         return false;
     sum->exclusive += resolved.exclusive_ns;
     return true;
@@ -111,31 +124,44 @@ uint64_t sp_sums_add_words(sp_sums *sums, const uint64_t *words, size_t count,
                            const sp_timeline *timeline, sp_resolver *nesting)
 {
     const uint64_t *end = words + count;
-    conversion to_ns = {.timeline = timeline, .rate = sp_timeline_current_rate(timeline)};
+    conversion to_ns = {.timeline = timeline,
+                        .rate = sp_timeline_current_rate(timeline),
+                        .nesting = nesting};
     uint64_t lost = 0;
     uint32_t last_region = 0;
     sp_sum *sum = NULL;
-    for (; words < end; words += sp_record_words(words[0])) {
+    while (words < end) {
         sp_record_kind kind = sp_record_kind_of(words[0]);
-        if (kind != SP_RECORD_CALL && kind != SP_RECORD_CALL_MARKED)
+        bool is_short = __builtin_expect(kind == SP_RECORD_CALL, 1);
+        const uint64_t *record = words;
+        words += is_short ? (uint32_t)SP_RECORD_CALL_WORDS : sp_record_words(record[0]);
+        if (!is_short && kind != SP_RECORD_CALL_MARKED)
             continue;
-        uint32_t region = sp_record_region(words[0]);
-        if (sum == NULL || region != last_region) {
+        uint32_t region = sp_record_region(record[0]);
+        if (region != last_region || sum == NULL)
             sum = sp_sums_cell(sums, region);
-            last_region = region;
-        }
-        if (sum == NULL || !add_record(sum, words, &to_ns, nesting))
+        last_region = region;
+        if (sum == NULL || !(is_short ? add_short(sum, record, &to_ns)
+                                      : add_marked(sum, record, &to_ns)))
             lost++;
     }
     return lost;
 }
 
+bool sp_sums_add_call(sp_sums *sums, uint32_t region, uint32_t flags, int64_t ns)
+{
+    sp_sum *sum = sp_sums_cell(sums, region);
+    if (sum == NULL)
+        return false;
+    add_call(sum, ns);
+    sum->resumptions += (flags & SP_CALL_RESUMPTION) != 0;
+    return true;
+}
+
 void sp_sum_add(sp_sum *to, const sp_sum *from)
 {
-    if (from->count > 0) {
-        to->minimum = to->count == 0 || from->minimum < to->minimum ? from->minimum : to->minimum;
-        to->maximum = to->count == 0 || from->maximum > to->maximum ? from->maximum : to->maximum;
-    }
+    to->minimum = from->minimum < to->minimum ? from->minimum : to->minimum;
+    to->maximum = from->maximum > to->maximum ? from->maximum : to->maximum;
     to->total += from->total;
     to->count += from->count;
     to->opened += from->opened;

@@ -1,6 +1,5 @@
 /* sums.h - count, total, minimum and maximum of the calls of each region on one lane, and where
- * asked for their exclusive time, from ring words at a drain. Cheap enough to be always on: one
- * multiplication a call. */
+ * asked for their exclusive time, from ring words or one by one. */
 #ifndef SP_RECORDER_SUMS_H
 #define SP_RECORDER_SUMS_H
 
@@ -15,9 +14,11 @@ typedef struct sp_sum {
     uint64_t count;  /* calls that ended */
     uint64_t opened; /* calls that were open when their thread ended or was taken away */
     uint64_t resumptions; /* of the count: later intervals of a generator or coroutine call */
-    int64_t total, minimum, maximum; /* ns; minimum and maximum only with a count */
+    int64_t total, minimum, maximum; /* ns; minimum and maximum mean something with a count only */
     int64_t exclusive;               /* ns; 0 where nesting was not followed */
 } sp_sum;
+
+#define SP_SUM_EMPTY ((sp_sum){.minimum = INT64_MAX, .maximum = INT64_MIN})
 
 /* Zeroed memory is empty. One thread at a time. */
 typedef struct sp_sums {
@@ -36,6 +37,9 @@ const sp_sum *sp_sums_find(const sp_sums *sums, uint32_t region);
  * exclusive times; NULL: they are not wanted. Returns how many calls found no memory. */
 uint64_t sp_sums_add_words(sp_sums *sums, const uint64_t *words, size_t count,
                            const sp_timeline *timeline, sp_resolver *nesting);
+
+/* Adds one call that ended; `flags` as in a marked record. False: memory is short. */
+bool sp_sums_add_call(sp_sums *sums, uint32_t region, uint32_t flags, int64_t ns);
 
 void sp_sum_add(sp_sum *to, const sp_sum *from);
 /* Adds all of `from` and empties it. Returns how many calls found no memory. */

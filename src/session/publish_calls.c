@@ -3,14 +3,16 @@
 #include "base/error.h"
 #include "clock/clock.h"
 #include "recorder/drain.h"
+#include "recorder/lane_sums.h"
 #include "recorder/query.h"
 #include "session/publish_int.h"
 
 #include <stdlib.h>
 
-/* What a publication has taken out of the recording. Batches by ring. */
+/* What a publication writes: every block there is now, up to a mark in each ring. The blocks stay
+ * where they are until they are in a file. */
 typedef struct harvest {
-    sp_sink_batch **batches;
+    sp_sink_cursor *marks; /* by ring */
     size_t num_rings;
     SP_VECTOR(sp_assemble_block) blocks;
     SP_VECTOR(sp_assemble_open_call) open_calls;
@@ -45,31 +47,22 @@ static void add_open_calls(harvest *h, sp_lane *lane)
     sp_vector_release(&open);
 }
 
-static void add_blocks(harvest *h, const sp_sink_table *table, const sp_sink_batch *batch)
-{
-    sp_sink_cursor cursor = {0};
-    size_t size;
-    const void *bytes;
-    while ((bytes = table->batch_next(batch, &cursor, &size)) != NULL) {
-        if (!sp_vector_reserve(&h->blocks, 1)) {
-            h->failed = true;
-            return;
-        }
-        h->blocks.items[h->blocks.count++] = (sp_assemble_block){.bytes = bytes, .size = size};
-    }
-}
-
 /* Open calls are looked at after the drain: a call that ends in between is in neither, and comes
  * with the next publication. */
-static void harvest_lane(harvest *h, const sp_sink_table *table, sp_lane *lane, size_t ring)
+static void harvest_lane(harvest *h, const sp_sink_table *table, sp_lane *lane,
+                         sp_sink_cursor *mark)
 {
+    size_t size;
+    const void *bytes;
     sp_mutex_lock(&lane->lock);
     sp_drain_other(lane);
-    h->batches[ring] = table->take(lane->sink);
+    while (!h->failed && (bytes = table->next(lane->sink, mark, &size)) != NULL) {
+        h->failed = !sp_vector_reserve(&h->blocks, 1);
+        if (!h->failed)
+            h->blocks.items[h->blocks.count++] = (sp_assemble_block){.bytes = bytes, .size = size};
+    }
     add_open_calls(h, lane);
     sp_mutex_unlock(&lane->lock);
-    if (h->batches[ring] != NULL)
-        add_blocks(h, table, h->batches[ring]);
 }
 
 static void add_lanes(harvest *h, const sp_profiler *profiler)
@@ -86,49 +79,26 @@ static void add_lanes(harvest *h, const sp_profiler *profiler)
             .state = i < profiler->num_states ? &profiler->states[i] : NULL};
 }
 
-/* Takes what is closed out of the recording, with an anchor of the clock after the last of it. */
+/* Collects what is closed, with an anchor of the clock after the last of it. */
 static void harvest_all(harvest *h, sp_profiler *profiler)
 {
     sp_recording *recording = &profiler->recording;
     sp_mutex_lock(&recording->lock);
-    h->batches = calloc(recording->lanes.count + 1, sizeof(sp_sink_batch *));
-    h->failed = h->batches == NULL ||
-                !sp_region_snapshot_take(&h->regions, &recording->regions);
+    h->num_rings = recording->lanes.count;
+    h->marks = calloc(h->num_rings + 1, sizeof *h->marks);
+    h->failed = h->marks == NULL || !sp_region_snapshot_take(&h->regions, &recording->regions);
     if (!h->failed)
         add_lanes(h, profiler);
-    for (size_t i = 0; !h->failed && i < recording->lanes.count; i++) {
-        harvest_lane(h, recording->sink.sink.table, recording->lanes.items[i], i);
-        h->num_rings = i + 1;
-    }
+    for (size_t i = 0; !h->failed && i < h->num_rings; i++)
+        harvest_lane(h, recording->sink.sink.table, recording->lanes.items[i], &h->marks[i]);
     h->now_tick = sp_tick_now();
     sp_recording_anchor(recording, true);
     sp_mutex_unlock(&recording->lock);
 }
 
-static void harvest_give_back(harvest *h, sp_recording *recording)
-{
-    sp_mutex_lock(&recording->lock);
-    for (size_t i = 0; i < h->num_rings; i++) {
-        sp_lane *lane = recording->lanes.items[i];
-        sp_mutex_lock(&lane->lock);
-        if (h->batches[i] != NULL)
-            recording->sink.sink.table->give_back(lane->sink, h->batches[i]);
-        h->batches[i] = NULL;
-        sp_mutex_unlock(&lane->lock);
-    }
-    sp_mutex_unlock(&recording->lock);
-}
-
-static void harvest_drop(harvest *h, sp_recording *recording)
-{
-    for (size_t i = 0; i < h->num_rings; i++)
-        if (h->batches[i] != NULL)
-            recording->sink.sink.table->drop(&recording->sink.sink, h->batches[i]);
-}
-
 static void harvest_release(harvest *h)
 {
-    free(h->batches);
+    free(h->marks);
     sp_vector_release(&h->blocks);
     sp_vector_release(&h->open_calls);
     sp_vector_release(&h->threads);
@@ -194,10 +164,24 @@ static void fill_report(sp_binding_report *report, const sp_recording *recording
     report->several_threads = result->several_threads;
 }
 
+/* Blocks that nobody asked about are added up before they go. */
+static void drop_blocks(harvest *h, sp_recording *recording)
+{
+    sp_mutex_lock(&recording->lock);
+    for (size_t i = 0; i < h->num_rings; i++) {
+        sp_lane *lane = recording->lanes.items[i];
+        sp_mutex_lock(&lane->lock);
+        sp_lane_update_sums(lane);
+        recording->sink.sink.table->drop(lane->sink, &h->marks[i], &lane->summed);
+        sp_mutex_unlock(&lane->lock);
+    }
+    sp_mutex_unlock(&recording->lock);
+}
+
 /* The calls are in the file: the next publication goes on after them. */
 static void settle(sp_profiler *profiler, harvest *h, sp_assembly_result *result)
 {
-    harvest_drop(h, &profiler->recording);
+    drop_blocks(h, &profiler->recording);
     sp_profiler_release_states(profiler);
     profiler->states = result->states;
     profiler->num_states = result->num_states;
@@ -246,8 +230,6 @@ int sp_profiler_publish_calls(sp_profiler *profiler, const sp_binding_publicatio
         fill_report(report, &profiler->recording, &result, h.open_calls.count);
     if (status == SP_OK && !what->keep_calls)
         settle(profiler, &h, &result);
-    else
-        harvest_give_back(&h, &profiler->recording);
     sp_assembly_result_release(&result);
     harvest_release(&h);
     return status;

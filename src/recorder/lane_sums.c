@@ -1,0 +1,56 @@
+#include "recorder/lane_sums.h"
+
+#include "log/unpack.h"
+
+typedef struct adding {
+    sp_lane *lane;
+    const sp_timeline *timeline;
+    size_t segment;
+    uint64_t failed;
+} adding;
+
+static void add(adding *a, uint32_t region, uint32_t flags, uint64_t start, uint64_t end)
+{
+    int64_t ns = 0;
+    if (flags & SP_CALL_APPENDED)
+        ns = (int64_t)(end - start);
+    else if (end > start)
+        ns = sp_timeline_ns_near(a->timeline, end, &a->segment) -
+             sp_timeline_ns_near(a->timeline, start, &a->segment);
+    a->failed += !sp_sums_add_call(&a->lane->sums, region, flags, ns);
+}
+
+static void add_block(adding *a, const void *block, size_t size)
+{
+    sp_unpack unpack;
+    sp_call_batch batch;
+    sp_event event;
+    if (sp_unpack_begin(&unpack, block, size, false, NULL) != SP_OK)
+        return;
+    for (;;) {
+        sp_unpack_calls(&unpack, &batch);
+        for (size_t i = 0; i < batch.count; i++)
+            add(a, batch.regions[i], 0, batch.ticks[2 * i], batch.ticks[2 * i + 1]);
+        if (batch.count > 0)
+            continue;
+        if (!sp_unpack_next(&unpack, &event))
+            return;
+        if (event.kind == SP_RECORD_CALL)
+            add(a, event.region, 0, event.start, event.end);
+        else if (event.kind == SP_RECORD_CALL_MARKED)
+            add(a, event.region, event.flags, event.start, event.end);
+    }
+}
+
+void sp_lane_update_sums(sp_lane *lane)
+{
+    sp_recording *recording = lane->recording;
+    sp_recording_anchor(recording, false); /* rates of a young recording are poor */
+    adding a = {.lane = lane, .timeline = &recording->timeline};
+    size_t size;
+    const void *block;
+    while ((block = recording->sink.sink.table->next(lane->sink, &lane->summed, &size)) != NULL)
+        add_block(&a, block, size);
+    if (a.failed > 0)
+        sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, a.failed);
+}
