@@ -65,14 +65,14 @@ def test_damaged_object_header(table, data):
 
 
 def make_columnar(path, starts, durations, counts=None, offsets=None, texts=None, schema=3,
-                  **events):
+                  libver=None, **events):
     """A file by another writer; `texts` gives the string type."""
     texts = texts or TEXT
     counts = [len(starts)] if counts is None else counts
     offsets = np.cumsum([0, *counts])[:-1] if offsets is None else offsets
     kind = object if h5py.check_string_dtype(texts).length is None else texts
     names = np.array([f"r{i}" for i in range(len(counts))], kind)
-    with h5py.File(path, "w") as file:
+    with h5py.File(path, "w", libver=libver) as file:
         file.attrs["scope_profiler_schema"] = schema
         file.create_group("metadata")
         file.create_dataset("region_table/names", data=names, dtype=texts)
@@ -223,6 +223,103 @@ def test_number_of_ranks(table, tmp_path):
         writer.commit()
         with st.Reader(table, tmp_path / "a.h5") as run:
             assert run.num_ranks == expected
+
+
+# ---- Newer and older layouts of the file -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", ["v108", "v110"])
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_files_of_a_newer_layout(table, tmp_path, version, compression):
+    count = 5000
+    starts, durations = np.arange(count) % 50, np.arange(count) % 9
+    make_columnar(tmp_path / "a.h5", starts, durations, counts=[3, count - 3],
+                  libver=(version, version), call_ids=np.arange(count, dtype=">i4"))
+    with h5py.File(tmp_path / "a.h5", "a", libver=(version, version)) as file:
+        assert file.id.get_create_plist().get_version()[0] >= 2
+        for name in ("start_deltas", "durations"):
+            values = file["events"][name][:]
+            del file["events"][name]
+            file.create_dataset(f"events/{name}", data=values, chunks=(700,), maxshape=(None,),
+                                compression=compression, shuffle=compression is not None)
+        for i in range(30):  # so many that they are stored in another way
+            file["metadata"].attrs[f"k{i:02}"] = i
+        file["metadata"].attrs["list"] = ["a", "ü"]
+        file["metadata"].attrs["bad"] = b"caf\xe9"
+        extra = file.create_group("scope_profiler_extra")
+        extra.attrs["version"] = 1
+        extra["numbers"], extra["reals"] = [1, 2], [0.5]
+        extra.create_dataset("texts", data=np.array(["x", ""], object), dtype=TEXT)
+    with st.Reader(table, tmp_path / "a.h5") as run:
+        assert run.regions == ["r0", "r1"] and run.num_calls == count
+        assert (run.calls(0, "start") == np.cumsum(starts[:3])).all()
+        assert (run.calls(1, "start") == np.cumsum(starts[3:])).all()
+        assert (run.calls(1, "start", 4000, 10) == np.cumsum(starts[3:])[4000:4010]).all()
+        assert (run.calls(1, "duration") == durations[3:]).all()
+        assert (run.calls(1, "call_id") == np.arange(3, count)).all()
+        assert run.metadata["k29"] == 29 and run.metadata["list"] == ["a", "ü"]
+        assert run.metadata["bad"] == "caf\ufffd"
+        assert run.extras == {"numbers": {0: [1, 2]}, "reals": {0: [0.5]}, "texts": {0: [b"x", b""]}}
+
+
+def test_errors_are_the_same_in_a_newer_layout(table, tmp_path):
+    path, libver = tmp_path / "a.h5", ("v108", "v108")
+    make_columnar(path, [1, 2, 3], [1, 1], counts=[3], libver=libver)
+    expect_error(table, path, st.DAMAGED,
+                 "claims 3 recorded events but its event columns hold 2")
+    make_columnar(path, range(4), range(4), counts=[2, 2], offsets=[0, 1], libver=libver)
+    expect_error(table, path, st.DAMAGED, "overlapping region rows")
+    make_columnar(path, [1], [1], schema=9, libver=libver)
+    expect_error(table, path, st.SCHEMA, "supports versions through 3")
+    make_columnar(path, [1], [1], libver=libver)
+    with h5py.File(path, "a", libver=libver) as file:
+        del file["rank_region_index/ranks"]
+    expect_error(table, path, st.DAMAGED, "lacks the dataset 'ranks'")
+    content = path.read_bytes()
+    path.write_bytes(content[:len(content) // 2])
+    expect_error(table, path, st.NOT_A_PROFILE, "not a readable HDF5 profiling file")
+
+
+def test_newer_groups_inside_an_old_layout(table, tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        regions = file.create_group("rank0").create_group("regions", track_order=True)
+        group = regions.create_group("solve")
+        group["start_times"], group["end_times"] = [1, 5], [3, 6]
+        assert file.id.get_create_plist().get_version()[0] == 0
+    with st.Reader(table, tmp_path / "a.h5") as run:
+        assert run.calls(0, "duration").tolist() == [2, 1]
+
+
+def test_bytes_before_the_file(table, tmp_path):
+    make_columnar(tmp_path / "b.h5", [4, 5], [1, 2])
+    with h5py.File(tmp_path / "a.h5", "w", userblock_size=1024) as file:
+        with h5py.File(tmp_path / "b.h5") as source:
+            file.attrs["scope_profiler_schema"] = 3
+            for name in source:
+                source.copy(name, file)
+    assert (tmp_path / "a.h5").read_bytes()[:8] == b"\0" * 8
+    with st.Reader(table, tmp_path / "a.h5") as run:
+        assert run.calls(0, "start").tolist() == [4, 9] and run.regions == ["r0"]
+
+
+def test_many_regions(table, tmp_path):
+    """So many that groups and texts take several nodes."""
+    count = 3000
+    writer = st.Writer(table, tmp_path / "a.h5")
+    writer.begin_rank(0, [st.row(f"region {i} " + "x" * (i % 300), 0, 1, source_line=i)
+                          for i in range(count)])
+    writer.calls(start=np.arange(count), duration=np.ones(count))
+    writer.commit()
+    with st.Reader(table, tmp_path / "a.h5") as run, h5py.File(tmp_path / "a.h5") as file:
+        assert run.regions == [n.decode() for n in file["region_table/names"][:]]
+        assert [r.source_line for r in run.rows] == list(range(count))
+    with h5py.File(tmp_path / "b.h5", "w") as file:
+        for i in range(count // 10):
+            group = file.create_group(f"rank0/regions/r{i:04}")
+            group["start_times"], group["end_times"] = [i], [i + 1]
+    with st.Reader(table, tmp_path / "b.h5") as run:
+        assert run.regions == [f"r{i:04}" for i in range(count // 10)]
+        assert run.calls(77, "start").tolist() == [77]
 
 
 # ---- Calls ---------------------------------------------------------------------------------------

@@ -194,6 +194,8 @@ static void parse_row(sp_store_reader *reader, uint32_t rank, uint64_t *first)
     row.has_statistics = take(reader) != 0;
     if (row.has_statistics)
         take_bytes(reader, &row.statistics, sizeof row.statistics);
+    if (reader->description.is_aggregate)
+        row.count = 0; /* no calls are kept */
     row.has_aggregate = take(reader) != 0;
     if (row.has_aggregate)
         take_bytes(reader, &row.aggregate, sizeof row.aggregate);
@@ -252,7 +254,7 @@ static void parse_columns(sp_store_reader *reader, unsigned columns, uint64_t ca
     if (calls > 0 && (columns & required) != required)
         give_up(reader);
     if (calls > 0)
-        reader->description.columns |= columns & (SP_COLUMN_BIT(SP_COLUMN_COUNT) - 1);
+        reader->description.columns |= columns;
     reader->description.num_calls += calls;
     APPEND(reader, ranks, places);
 }
@@ -394,6 +396,9 @@ int sp_image_open(void *image, size_t size, sp_store_reader **out, sp_error *err
     }
     reader->image = image;
     reader->description.is_aggregate = (words[SP_IMAGE_AT_FLAGS] & SP_IMAGE_AGGREGATE) != 0;
+    if (!reader->description.is_aggregate)
+        reader->description.columns =
+            SP_COLUMN_BIT(SP_COLUMN_START) | SP_COLUMN_BIT(SP_COLUMN_DURATION);
     parse(reader, words + size / sizeof(uint64_t));
     int status = SP_OK;
     if (reader->no_memory)
