@@ -19,7 +19,8 @@ else()
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT scope-profiler-static-targets NAMESPACE scope-profiler:: DESTINATION ${package_dir})
 endif()
-install(TARGETS scope_profiler scope_results EXPORT scope-profiler-targets
+install(TARGETS scope_profiler scope_results scope_profiler_cpp scope_profiler_header_only
+        EXPORT scope-profiler-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${namelink})
 install(EXPORT scope-profiler-targets NAMESPACE scope-profiler:: DESTINATION ${package_dir})
 

@@ -25,6 +25,13 @@
 #include <likwid-marker.h>
 #endif
 
+// For functions that leave no symbol.
+#if defined(__GNUC__)
+#define SP_NOTHING_INSIDE inline __attribute__((always_inline))
+#else
+#define SP_NOTHING_INSIDE inline
+#endif
+
 namespace sp {
 
 #ifndef SP_DISABLE_PROFILING
@@ -133,12 +140,6 @@ public:
 
 #else // SP_DISABLE_PROFILING
 
-#if defined(__GNUC__)
-#define SP_NOTHING_INSIDE inline __attribute__((always_inline))
-#else
-#define SP_NOTHING_INSIDE inline
-#endif
-
 class Scope {
 public:
     SP_NOTHING_INSIDE explicit Scope(int) noexcept {}
@@ -182,13 +183,15 @@ inline void likwid_thread_init()
     LIKWID_MARKER_THREADINIT;
 }
 #else
-struct LikwidSession {
-    LikwidSession() = default;
+class LikwidSession {
+public:
+    SP_NOTHING_INSIDE LikwidSession() noexcept {}
+    SP_NOTHING_INSIDE ~LikwidSession() {}
     LikwidSession(const LikwidSession &) = delete;
     LikwidSession &operator=(const LikwidSession &) = delete;
 };
 
-static inline void likwid_thread_init() {}
+SP_NOTHING_INSIDE void likwid_thread_init() {}
 #endif
 
 } // namespace sp
