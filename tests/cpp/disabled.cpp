@@ -1,8 +1,9 @@
 // Compiled with SP_DISABLE_PROFILING and linked to nothing of the profiler.
 #include <scope_profiler.hpp>
 
-static int function(sp_profiler *profiler)
+static int function()
 {
+    sp_profiler *profiler = sp_default_profiler();
     SP_PROFILE_FUNCTION();
     SP_PROFILE_FUNCTION_CTX(profiler);
     SP_PROFILE_SCOPE("scope");
@@ -21,5 +22,5 @@ static int function(sp_profiler *profiler)
 
 int main()
 {
-    return sp_init("off", 0) + function(sp_default_profiler()) + sp_finalize();
+    return sp_init("off", 0) + function() + sp_finalize();
 }
