@@ -19,11 +19,11 @@ set(SCOPE_PROFILER_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined 
 set(SCOPE_PROFILER_CORE_DIR "" CACHE PATH
     "Prefix of an installed core to build the Python extensions against, instead of building it")
 
-# Inside a Python package the installed tree is a folder of the package, the command a script.
+# Inside a Python package the prefix is a folder of the package, the command a script.
 if(SKBUILD)
   set(SCOPE_PROFILER_BUILD_TESTS OFF)
-  set(CMAKE_INSTALL_LIBDIR scope_profiler/_core/lib)
-  set(CMAKE_INSTALL_INCLUDEDIR scope_profiler/_core/include)
+  set(CMAKE_INSTALL_LIBDIR lib)
+  set(CMAKE_INSTALL_INCLUDEDIR include)
   set(CMAKE_INSTALL_BINDIR ${SKBUILD_SCRIPTS_DIR})
 endif()
 include(GNUInstallDirs)
