@@ -223,8 +223,57 @@ sp_timeline_rate sp_timeline_current_rate(const sp_timeline *timeline)
     const sp_timeline_table *table = table_of(timeline);
     size_t count = count_of(table);
     return (sp_timeline_rate){
+        .timeline = timeline,
         .rate = count == 0 ? 0 : table->items[count - 1].rate_after,
         .since = atomic_load_explicit(&timeline->discontinuity_tick, memory_order_relaxed)};
+}
+
+int64_t sp_timeline_odd_span_ns(const sp_timeline_rate *rate, uint64_t start, uint64_t end)
+{
+    if (end <= start)
+        return 0;
+    return sp_timeline_ns(rate->timeline, end) - sp_timeline_ns(rate->timeline, start);
+}
+
+/* A segment with what its conversion needs. */
+typedef struct segment {
+    uint64_t from, length; /* ticks */
+    int64_t ns, most;
+    sp_timeline_rate rate;
+} segment;
+
+static segment segment_at(const sp_timeline_table *table, size_t count, uint64_t tick)
+{
+    size_t i = find_segment(table, count, tick);
+    const item *from = &table->items[i], *to = i + 1 == count ? NULL : from + 1;
+    return (segment){
+        .from = from->at.tick,
+        .length = to == NULL ? UINT64_MAX - from->at.tick : to->at.tick - from->at.tick,
+        .ns = from->at.ns,
+        .most = to == NULL ? INT64_MAX : to->at.ns,
+        .rate = {.rate = to == NULL ? from->rate_after : to->rate_before},
+    };
+}
+
+void sp_timeline_ns_many(const sp_timeline *timeline, const uint64_t *ticks, int64_t *out_ns,
+                         size_t count)
+{
+    const sp_timeline_table *table = table_of(timeline);
+    size_t anchors = count_of(table);
+    segment at = {.length = 0};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t since = ticks[i] - at.from; /* huge when before it */
+        if (since >= at.length) {
+            if (anchors == 0 || ticks[i] < table->items[0].at.tick) {
+                out_ns[i] = anchors == 0 ? 0 : convert(table, anchors, 0, ticks[i]);
+                continue;
+            }
+            at = segment_at(table, anchors, ticks[i]);
+            since = ticks[i] - at.from;
+        }
+        int64_t ns = at.ns + sp_timeline_scale(&at.rate, since);
+        out_ns[i] = ns < at.most ? ns : at.most;
+    }
 }
 
 uint64_t sp_timeline_tick(const sp_timeline *timeline, int64_t ns)

@@ -45,11 +45,15 @@ int64_t sp_timeline_ns(const sp_timeline *timeline, uint64_t tick);
  * last one was. */
 int64_t sp_timeline_ns_near(const sp_timeline *timeline, uint64_t tick, size_t *segment);
 
-/* For spans that begin after the last anchor but one, or wherever the rate has not jumped since:
- * the rate that holds now, and the tick from which on a span may be scaled by it. */
+/* The same for `count` ticks, best in the order of a log. */
+void sp_timeline_ns_many(const sp_timeline *timeline, const uint64_t *ticks, int64_t *out_ns,
+                         size_t count);
+
+/* For lengths of calls: the rate that holds now. */
 typedef struct sp_timeline_rate {
+    const sp_timeline *timeline;
     uint64_t rate;
-    uint64_t since; /* the end of the latest discontinuity */
+    uint64_t since; /* the end of the latest discontinuity: no span from before it is scaled */
 } sp_timeline_rate;
 
 sp_timeline_rate sp_timeline_current_rate(const sp_timeline *timeline);
@@ -59,6 +63,20 @@ static inline int64_t sp_timeline_scale(const sp_timeline_rate *rate, uint64_t t
     __extension__ typedef unsigned __int128 wide;
     wide half = (wide)1 << (SP_TIMELINE_RATE_BITS - 1);
     return (int64_t)(((wide)ticks * rate->rate + half) >> SP_TIMELINE_RATE_BITS);
+}
+
+/* Longer spans are converted end by end: the rate may have changed meanwhile. */
+#define SP_TIMELINE_LONG_SPAN (UINT64_C(1) << 28)
+int64_t sp_timeline_odd_span_ns(const sp_timeline_rate *rate, uint64_t start, uint64_t end);
+
+/* ns from tick to tick; 0 when they are turned round. */
+static inline int64_t sp_timeline_span_ns(const sp_timeline_rate *rate, uint64_t start,
+                                          uint64_t end)
+{
+    uint64_t ticks = end - start; /* huge when turned round */
+    if (__builtin_expect(ticks > SP_TIMELINE_LONG_SPAN || start < rate->since, 0))
+        return sp_timeline_odd_span_ns(rate, start, end);
+    return sp_timeline_scale(rate, ticks);
 }
 
 /* The tick of a moment in ns; the inverse of sp_timeline_ns within a nanosecond's worth of ticks. */

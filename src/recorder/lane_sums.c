@@ -4,19 +4,15 @@
 
 typedef struct adding {
     sp_lane *lane;
-    const sp_timeline *timeline;
-    size_t segment;
+    sp_timeline_rate rate;
     uint64_t failed;
 } adding;
 
 static void add(adding *a, uint32_t region, uint32_t flags, uint64_t start, uint64_t end)
 {
-    int64_t ns = 0;
-    if (flags & SP_CALL_APPENDED)
-        ns = (int64_t)(end - start);
-    else if (end > start)
-        ns = sp_timeline_ns_near(a->timeline, end, &a->segment) -
-             sp_timeline_ns_near(a->timeline, start, &a->segment);
+    bool is_appended = (flags & SP_CALL_APPENDED) != 0;
+    int64_t ns = is_appended ? (int64_t)(end - start)
+                             : sp_timeline_span_ns(&a->rate, start, end);
     a->failed += !sp_sums_add_call(&a->lane->sums, region, flags, ns);
 }
 
@@ -46,7 +42,7 @@ void sp_lane_update_sums(sp_lane *lane)
 {
     sp_recording *recording = lane->recording;
     sp_recording_anchor(recording, false); /* rates of a young recording are poor */
-    adding a = {.lane = lane, .timeline = &recording->timeline};
+    adding a = {.lane = lane, .rate = sp_timeline_current_rate(&recording->timeline)};
     size_t size;
     const void *block;
     while ((block = recording->sink.sink.table->next(lane->sink, &lane->summed, &size)) != NULL)

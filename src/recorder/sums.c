@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Spans of more ticks than this are converted end by end: a slew of the system's clock may have
- * changed the rate meanwhile. */
-#define LONG_SPAN_TICKS (UINT64_C(1) << 28)
-
 static bool grow(sp_sums *sums, size_t page)
 {
     size_t wanted = page + page / 2 + 4;
@@ -55,39 +51,17 @@ static inline void add_call(sp_sum *sum, int64_t ns)
     sum->maximum = ns > sum->maximum ? ns : sum->maximum;
 }
 
-typedef struct conversion {
-    const sp_timeline *timeline;
-    sp_timeline_rate rate;
-    sp_resolver *nesting; /* NULL: exclusive times are not wanted */
-} conversion;
-
-/* Spans that one rate does not hold for: long, over a discontinuity, or turned round. */
-static __attribute__((noinline)) int64_t odd_duration(const conversion *to_ns, uint64_t start,
-                                                      uint64_t end)
-{
-    if (end <= start)
-        return 0;
-    return sp_timeline_ns(to_ns->timeline, end) - sp_timeline_ns(to_ns->timeline, start);
-}
-
-static inline int64_t duration(const conversion *to_ns, uint64_t start, uint64_t end)
-{
-    uint64_t ticks = end - start; /* huge when turned round */
-    if (__builtin_expect(ticks > LONG_SPAN_TICKS || start < to_ns->rate.since, 0))
-        return odd_duration(to_ns, start, end);
-    return sp_timeline_scale(&to_ns->rate, ticks);
-}
-
 /* False when there was no memory to follow the nesting. */
-static bool add_marked(sp_sum *sum, const uint64_t *words, const conversion *to_ns)
+static bool add_marked(sp_sum *sum, const uint64_t *words, const sp_timeline_rate *rate,
+                       sp_resolver *nesting)
 {
     uint32_t flags = (uint32_t)words[SP_MARKED_FLAGS];
     bool is_appended = (flags & SP_CALL_APPENDED) != 0;
     uint64_t start = words[SP_MARKED_START], end = words[SP_MARKED_END];
-    int64_t length = is_appended ? (int64_t)(end - start) : duration(to_ns, start, end);
+    int64_t length = is_appended ? (int64_t)(end - start) : sp_timeline_span_ns(rate, start, end);
     add_call(sum, length);
     sum->resumptions += (flags & SP_CALL_RESUMPTION) != 0;
-    if (to_ns->nesting == NULL)
+    if (nesting == NULL)
         return true;
     /* Only differences of these times count, so they may be measured from the call's start. */
     sp_marked_call call = {
@@ -97,24 +71,25 @@ static bool add_marked(sp_sum *sum, const uint64_t *words, const conversion *to_
         .number = words[SP_MARKED_NUMBER],
         .parent = words[SP_MARKED_PARENT],
         .end_ns = length,
-        .outer_from_ns = is_appended ? 0 : duration(to_ns, start, words[SP_MARKED_OUTER_FROM]),
-        .inner_from_ns = is_appended ? length : duration(to_ns, start, words[SP_MARKED_INNER_FROM]),
+        .outer_from_ns = is_appended ? 0 : sp_timeline_span_ns(rate, start, words[SP_MARKED_OUTER_FROM]),
+        .inner_from_ns = is_appended ? length : sp_timeline_span_ns(rate, start, words[SP_MARKED_INNER_FROM]),
     };
     sp_resolved resolved;
-    if (!sp_resolver_marked(to_ns->nesting, &call, &resolved))
+    if (!sp_resolver_marked(nesting, &call, &resolved))
         return false;
     sum->exclusive += resolved.exclusive_ns;
     return true;
 }
 
-static inline bool add_short(sp_sum *sum, const uint64_t *words, const conversion *to_ns)
+static inline bool add_short(sp_sum *sum, const uint64_t *words, const sp_timeline_rate *rate,
+                             sp_resolver *nesting)
 {
-    int64_t ns = duration(to_ns, words[1], words[2]);
+    int64_t ns = sp_timeline_span_ns(rate, words[1], words[2]);
     add_call(sum, ns);
-    if (to_ns->nesting == NULL)
+    if (nesting == NULL)
         return true;
     sp_resolved resolved;
-    if (!sp_resolver_call(to_ns->nesting, sp_record_depth(words[0]), ns, &resolved))
+    if (!sp_resolver_call(nesting, sp_record_depth(words[0]), ns, &resolved))
         return false;
     sum->exclusive += resolved.exclusive_ns;
     return true;
@@ -124,9 +99,7 @@ uint64_t sp_sums_add_words(sp_sums *sums, const uint64_t *words, size_t count,
                            const sp_timeline *timeline, sp_resolver *nesting)
 {
     const uint64_t *end = words + count;
-    conversion to_ns = {.timeline = timeline,
-                        .rate = sp_timeline_current_rate(timeline),
-                        .nesting = nesting};
+    sp_timeline_rate rate = sp_timeline_current_rate(timeline);
     uint64_t lost = 0;
     uint32_t last_region = 0;
     sp_sum *sum = NULL;
@@ -141,8 +114,8 @@ uint64_t sp_sums_add_words(sp_sums *sums, const uint64_t *words, size_t count,
         if (region != last_region || sum == NULL)
             sum = sp_sums_cell(sums, region);
         last_region = region;
-        if (sum == NULL || !(is_short ? add_short(sum, record, &to_ns)
-                                      : add_marked(sum, record, &to_ns)))
+        if (sum == NULL || !(is_short ? add_short(sum, record, &rate, nesting)
+                                      : add_marked(sum, record, &rate, nesting)))
             lost++;
     }
     return lost;

@@ -109,10 +109,7 @@ static void harvest_release(harvest *h)
 
 static void ticks_to_ns(const void *context, const uint64_t *ticks, int64_t *out_ns, size_t count)
 {
-    const sp_timeline *timeline = context;
-    size_t segment = 0;
-    for (size_t i = 0; i < count; i++)
-        out_ns[i] = sp_timeline_ns_near(timeline, ticks[i], &segment);
+    sp_timeline_ns_many(context, ticks, out_ns, count);
 }
 
 static void fill_assembly(sp_assembly *assembly, const harvest *h, const sp_profiler *profiler,

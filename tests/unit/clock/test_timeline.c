@@ -64,6 +64,13 @@ static void near_equals_plain(void)
     for (uint64_t t = 400; t < tick + 500; t += 777)
         CHECK_INT(sp_timeline_ns_near(&timeline, t, &segment), sp_timeline_ns(&timeline, t));
     CHECK_INT(sp_timeline_ns_near(&timeline, 450, &segment), sp_timeline_ns(&timeline, 450));
+    uint64_t ticks[500];
+    int64_t many[500];
+    for (size_t i = 0; i < 500; i++)
+        ticks[i] = 100 + (i * 7919 % 500) * (tick / 450);
+    sp_timeline_ns_many(&timeline, ticks, many, 500);
+    for (size_t i = 0; i < 500; i++)
+        CHECK_INT(many[i], sp_timeline_ns(&timeline, ticks[i]));
     sp_timeline_release(&timeline);
 }
 
@@ -86,6 +93,9 @@ static void suspend_is_cut_out(void)
     sp_timeline_rate rate = sp_timeline_current_rate(&timeline);
     CHECK_INT(rate.since, (int64_t)102.5e9);
     CHECK_INT(sp_timeline_scale(&rate, SECOND), SECOND);
+    CHECK_INT(sp_timeline_span_ns(&rate, (uint64_t)1.9e9, (uint64_t)103e9), (int64_t)1.1e9);
+    CHECK_INT(sp_timeline_span_ns(&rate, (uint64_t)102.6e9, (uint64_t)102.7e9), (int64_t)0.1e9);
+    CHECK_INT(sp_timeline_span_ns(&rate, 7, 5), 0);
     sp_timeline_release(&timeline);
 }
 
