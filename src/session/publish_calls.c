@@ -161,14 +161,51 @@ static void fill_report(sp_binding_report *report, const sp_recording *recording
     report->several_threads = result->several_threads;
 }
 
-/* Blocks that nobody asked about are added up before they go. */
-static void drop_blocks(harvest *h, sp_recording *recording)
+/* Under the lock of the recording. */
+static bool nothing_was_summed(const sp_recording *recording)
+{
+    for (size_t i = 0; i < recording->lanes.count; i++) {
+        sp_lane *lane = recording->lanes.items[i];
+        sp_mutex_lock(&lane->lock);
+        bool none = sp_lane_sums_none(lane);
+        sp_mutex_unlock(&lane->lock);
+        if (!none)
+            return false;
+    }
+    return true;
+}
+
+/* The sums of what was written, which took no further pass over it. */
+static void add_rows(sp_recording *recording, const sp_assembly_result *result)
+{
+    for (size_t i = 0; i < result->num_rows; i++) {
+        const sp_assembly_row *row = &result->rows[i];
+        sp_sum sum = {.count = row->count, .resumptions = row->resumptions, .total = row->total,
+                      .minimum = row->minimum, .maximum = row->maximum};
+        sp_sum *cell = sp_sums_cell(&recording->past, row->region);
+        if (cell != NULL)
+            sp_sum_add(cell, &sum);
+        else
+            sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, row->count);
+    }
+}
+
+/* The blocks go; the sums of their calls stay. Rows with open calls in them do not say what ended,
+ * and once somebody has asked about a part of the blocks, the rest is added up one by one. */
+static void drop_blocks(harvest *h, sp_recording *recording, const sp_assembly_result *result,
+                        bool with_open_calls)
 {
     sp_mutex_lock(&recording->lock);
+    bool has_rows = !with_open_calls && nothing_was_summed(recording);
+    if (has_rows)
+        add_rows(recording, result);
     for (size_t i = 0; i < h->num_rings; i++) {
         sp_lane *lane = recording->lanes.items[i];
         sp_mutex_lock(&lane->lock);
-        sp_lane_update_sums(lane);
+        if (has_rows)
+            lane->summed = h->marks[i];
+        else
+            sp_lane_update_sums(lane);
         recording->sink.sink.table->drop(lane->sink, &h->marks[i], &lane->summed);
         sp_mutex_unlock(&lane->lock);
     }
@@ -176,9 +213,10 @@ static void drop_blocks(harvest *h, sp_recording *recording)
 }
 
 /* The calls are in the file: the next publication goes on after them. */
-static void settle(sp_profiler *profiler, harvest *h, sp_assembly_result *result)
+static void settle(sp_profiler *profiler, harvest *h, sp_assembly_result *result,
+                   bool with_open_calls)
 {
-    drop_blocks(h, &profiler->recording);
+    drop_blocks(h, &profiler->recording, result, with_open_calls);
     sp_profiler_release_states(profiler);
     profiler->states = result->states;
     profiler->num_states = result->num_states;
@@ -226,7 +264,7 @@ int sp_profiler_publish_calls(sp_profiler *profiler, const sp_binding_publicatio
     if (status == SP_OK)
         fill_report(report, &profiler->recording, &result, h.open_calls.count);
     if (status == SP_OK && !what->keep_calls)
-        settle(profiler, &h, &result);
+        settle(profiler, &h, &result, what->with_open_calls);
     sp_assembly_result_release(&result);
     harvest_release(&h);
     return status;

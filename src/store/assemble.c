@@ -26,6 +26,25 @@ static int write_metadata(const sp_assemble_output *outputs, size_t num_outputs,
     return status;
 }
 
+static int give_rows(sp_assembler *a)
+{
+    sp_assembly_row *rows = malloc((a->rows.count + 1) * sizeof *rows);
+    if (rows == NULL)
+        return sp_fail_memory(a->error, "the sums of the rows");
+    for (size_t i = 0; i < a->rows.count; i++) {
+        const sp_assemble_row *row = &a->rows.items[i];
+        rows[i] = (sp_assembly_row){.region = row->region,
+                                    .count = row->count,
+                                    .resumptions = row->resumptions,
+                                    .total = (int64_t)row->total,
+                                    .minimum = row->minimum,
+                                    .maximum = row->maximum};
+    }
+    a->result.rows = rows;
+    a->result.num_rows = a->rows.count;
+    return SP_OK;
+}
+
 static int run(sp_assembler *a)
 {
     const sp_assembly *in = a->in;
@@ -48,7 +67,9 @@ static int run(sp_assembler *a)
                                 a->error);
     if (status == SP_OK)
         status = sp_assemble_emit(a);
-    return status == SP_OK ? sp_assemble_extras(a) : status;
+    if (status == SP_OK)
+        status = sp_assemble_extras(a);
+    return status == SP_OK ? give_rows(a) : status;
 }
 
 static void release(sp_assembler *a)
@@ -85,6 +106,7 @@ void sp_assembly_result_release(sp_assembly_result *result)
     for (size_t i = 0; result->states != NULL && i < result->num_states; i++)
         sp_resolver_release(&result->states[i]);
     free(result->states);
+    free(result->rows);
     *result = (sp_assembly_result){0};
 }
 

@@ -101,6 +101,13 @@ typedef struct sp_assembly {
     size_t num_outputs;
 } sp_assembly;
 
+/* Durations of the calls of one region that were written. */
+typedef struct sp_assembly_row {
+    uint32_t region;
+    uint64_t count, resumptions;
+    int64_t total, minimum, maximum;
+} sp_assembly_row;
+
 typedef struct sp_assembly_result {
     uint64_t num_calls;     /* written */
     int64_t next_id;        /* id_base of the next file of this configuration */
@@ -111,6 +118,8 @@ typedef struct sp_assembly_result {
     sp_resolver *states;    /* num_lanes states after these blocks: what the next publication starts
                                from. The caller takes them over once its writers have committed. */
     size_t num_states;
+    sp_assembly_row *rows; /* one a region that has calls */
+    size_t num_rows;
 } sp_assembly_result;
 
 /* Writes everything but create and commit to every output. On failure nothing of the input has
