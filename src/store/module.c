@@ -125,7 +125,8 @@ static const sp_store_table *look(sp_error *error)
     else if (state.table == NULL)
         sp_fail(error, SP_ERR_NO_MODULE,
                 "the HDF5 module %s was not found; name its folder in %s. Looked in: %s",
-                MODULE_FILE, PATH_VARIABLE, state.tried.bytes == NULL ? "nowhere" : state.tried.bytes);
+                MODULE_FILE, PATH_VARIABLE,
+                state.tried.bytes == NULL ? "nowhere" : state.tried.bytes);
     sp_text_release(&state.tried);
     return state.table;
 }

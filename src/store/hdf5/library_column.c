@@ -49,8 +49,8 @@ static bool chunk_is_sane(const sp_tree *tree, hid_t properties, size_t value_si
            bytes / (is_filtered ? MAX_EXPANSION : 1) <= tree->context->file_size;
 }
 
-static bool storage_is_sane(const sp_tree *tree, hid_t dataset, hid_t properties,
-                            size_t value_size, bool is_filtered, uint64_t length)
+static bool storage_is_sane(const sp_tree *tree, hid_t dataset, hid_t properties, size_t value_size,
+                            bool is_filtered, uint64_t length)
 {
     H5D_layout_t layout = H5Pget_layout(properties);
     if ((layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED && layout != H5D_COMPACT) ||
@@ -286,9 +286,8 @@ int sp_library_read_texts(sp_tree *tree, const sp_tree_column *column, uint64_t 
     int status = type < 0 ? sp_library_unreadable(tree, error, "a column of texts") : SP_OK;
     while (status == SP_OK && count > 0) {
         uint64_t piece = count < TEXT_PIECE ? count : TEXT_PIECE;
-        status = is_variable
-                     ? read_variable(tree, column->handle, type, first, piece, out, error)
-                     : read_fixed(tree, column->handle, type, first, piece, out, error);
+        status = is_variable ? read_variable(tree, column->handle, type, first, piece, out, error)
+                             : read_fixed(tree, column->handle, type, first, piece, out, error);
         out += piece;
         first += piece;
         count -= piece;

@@ -1,5 +1,5 @@
-/* LZF: a chunk is one stream of liblzf without a frame. The parameters are those that other
- * readers of the filter expect: its revision, the version of the algorithm, the bytes of a chunk. */
+/* LZF: a chunk is one stream of liblzf without a frame. The parameters are those that other readers
+ * of the filter expect: its revision, the version of the algorithm, the bytes of a chunk. */
 #include "store/hdf5/codec.h"
 
 #include <lzf.h>

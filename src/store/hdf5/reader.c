@@ -192,7 +192,7 @@ static int advance_cursor(sp_store_reader *reader, sp_hdf5_cursor *cursor, uint6
         if (piece > SP_TREE_PIECE)
             piece = SP_TREE_PIECE;
         int status = sp_hdf5_read_integers(reader, &reader->columns[SP_COLUMN_START],
-                                         offset + cursor->next, piece, scratch, error);
+                                           offset + cursor->next, piece, scratch, error);
         if (status != SP_OK)
             return status;
         for (uint64_t i = 0; i < piece; i++)
@@ -230,7 +230,7 @@ static int read_start_deltas(sp_store_reader *reader, size_t row, uint64_t first
     int status = skip_to(reader, cursor, offset, first, error);
     if (status == SP_OK)
         status = sp_hdf5_read_integers(reader, &reader->columns[SP_COLUMN_START], offset + first,
-                                     count, out, error);
+                                       count, out, error);
     if (status != SP_OK)
         return status;
     uint64_t sum = cursor->sum;
@@ -253,7 +253,7 @@ static int read_end_durations(sp_store_reader *reader, uint64_t first, size_t co
         status = sp_hdf5_read_integers(reader, &reader->ends, first, piece, out, error);
         if (status == SP_OK)
             status = sp_hdf5_read_integers(reader, &reader->columns[SP_COLUMN_START], first, piece,
-                                         starts, error);
+                                           starts, error);
         for (size_t i = 0; status == SP_OK && i < piece; i++)
             out[i] = (int64_t)((uint64_t)out[i] - (uint64_t)starts[i]);
         out += piece;

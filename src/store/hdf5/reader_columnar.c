@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Columns of a table into structures ---------------------------------------------------------*/
+/* ---- Columns of a table into structures -------------------------------------------------------*/
 
 /* Where the members of one field are: in `count` structures of `stride` bytes. */
 typedef struct target {
@@ -40,8 +40,8 @@ static int read_numbers(sp_store_reader *reader, const sp_tree_column *column, c
 {
     int64_t values[SP_HDF5_ROW_PIECE];
     if (column->type != SP_TREE_INTEGERS)
-        return sp_tree_damaged(&reader->context, error, "has a column '%s' that should hold integers",
-                               to->field->name);
+        return sp_tree_damaged(&reader->context, error,
+                               "has a column '%s' that should hold integers", to->field->name);
     /* Read as wide as the member is: what does not fit becomes its largest value. */
     bool is_unsigned =
         to->field->member == SP_MEMBER_UINT64 || to->field->member == SP_MEMBER_UINT32;
@@ -53,8 +53,8 @@ static int read_numbers(sp_store_reader *reader, const sp_tree_column *column, c
             return status;
         for (size_t i = 0; i < piece; i++) {
             if (to->field->member == SP_MEMBER_UINT32 && (uint64_t)values[i] > UINT32_MAX)
-                return sp_tree_damaged(&reader->context, error, "has a value in '%s' that is too large",
-                                       to->field->name);
+                return sp_tree_damaged(&reader->context, error,
+                                       "has a value in '%s' that is too large", to->field->name);
             set_number(to, done + i, values[i]);
         }
         done += piece;
@@ -68,8 +68,7 @@ static int read_text_members(sp_store_reader *reader, const sp_tree_column *colu
     const char *texts[SP_HDF5_ROW_PIECE];
     for (size_t done = 0; done < to->count;) {
         size_t piece = to->count - done < SP_HDF5_ROW_PIECE ? to->count - done : SP_HDF5_ROW_PIECE;
-        int status =
-            reader->tree->ops->read_texts(reader->tree, column, done, piece, texts, error);
+        int status = reader->tree->ops->read_texts(reader->tree, column, done, piece, texts, error);
         if (status != SP_OK)
             return status;
         for (size_t i = 0; i < piece; i++)
@@ -89,8 +88,8 @@ static int read_statistics(sp_store_reader *reader, const sp_tree_column *column
         return SP_OK;
     for (size_t done = 0; status == SP_OK && done < to->count;) {
         size_t piece = to->count - done < SP_HDF5_ROW_PIECE ? to->count - done : SP_HDF5_ROW_PIECE;
-        status = reader->tree->ops->read_statistics(reader->tree, column, done, piece, values,
-                                                    error);
+        status =
+            reader->tree->ops->read_statistics(reader->tree, column, done, piece, values, error);
         for (size_t i = 0; status == SP_OK && i < piece; i++) {
             sp_row *row = (sp_row *)(void *)(to->rows + (done + i) * to->stride);
             row->statistics = values[i];
@@ -102,8 +101,8 @@ static int read_statistics(sp_store_reader *reader, const sp_tree_column *column
 }
 
 /* One column; absent and optional: the members stay as they are. */
-static int read_field(sp_store_reader *reader, sp_tree_handle group, sp_hdf5_need need, const target *to,
-                      sp_error *error)
+static int read_field(sp_store_reader *reader, sp_tree_handle group, sp_hdf5_need need,
+                      const target *to, sp_error *error)
 {
     sp_tree_column column;
     int status = sp_hdf5_open_column(reader, group, to->field->name, need, &column, error);
@@ -122,8 +121,8 @@ static int read_field(sp_store_reader *reader, sp_tree_handle group, sp_hdf5_nee
     return status;
 }
 
-static int column_length(sp_store_reader *reader, sp_tree_handle group, const char *name, size_t *out,
-                         sp_error *error)
+static int column_length(sp_store_reader *reader, sp_tree_handle group, const char *name,
+                         size_t *out, sp_error *error)
 {
     sp_tree_column column;
     int status = sp_hdf5_open_column(reader, group, name, SP_HDF5_REQUIRED, &column, error);
@@ -136,7 +135,7 @@ static int column_length(sp_store_reader *reader, sp_tree_handle group, const ch
     return status;
 }
 
-/* ---- Regions and rows --------------------------------------------------------------------------*/
+/* ---- Regions and rows -------------------------------------------------------------------------*/
 
 static int read_names(sp_store_reader *reader, sp_error *error)
 {
@@ -145,8 +144,8 @@ static int read_names(sp_store_reader *reader, sp_error *error)
     int status = sp_hdf5_open_group(reader, ROOT(reader), SP_HDF5_REGION_TABLE, SP_HDF5_REQUIRED,
                                     &group, error);
     if (status == SP_OK)
-        status = sp_hdf5_open_column(reader, group, SP_HDF5_NAMES, SP_HDF5_REQUIRED, &column,
-                                      error);
+        status =
+            sp_hdf5_open_column(reader, group, SP_HDF5_NAMES, SP_HDF5_REQUIRED, &column, error);
     if (status == SP_OK) {
         const char **names =
             sp_hdf5_is_modest(reader, &column)
@@ -154,7 +153,7 @@ static int read_names(sp_store_reader *reader, sp_error *error)
                 : NULL;
         status = names == NULL ? sp_fail_memory(error, "opening a profile")
                                : reader->tree->ops->read_texts(reader->tree, &column, 0,
-                                                              column.length, names, error);
+                                                               column.length, names, error);
         reader->description.region_names = names;
         reader->description.num_regions = (size_t)column.length;
     }
@@ -164,9 +163,11 @@ static int read_names(sp_store_reader *reader, sp_error *error)
 }
 
 /* Numbers of regions, looked up in the region table. */
-static int read_regions(sp_store_reader *reader, sp_tree_handle group, size_t count, sp_error *error)
+static int read_regions(sp_store_reader *reader, sp_tree_handle group, size_t count,
+                        sp_error *error)
 {
-    static const sp_hdf5_field REGION_ID = {SP_HDF5_REGION_IDS, SP_HDF5_UINT32, SP_MEMBER_UINT64, 0};
+    static const sp_hdf5_field REGION_ID = {SP_HDF5_REGION_IDS, SP_HDF5_UINT32, SP_MEMBER_UINT64,
+                                            0};
     uint64_t *numbers = malloc((count == 0 ? 1 : count) * sizeof *numbers);
     if (numbers == NULL)
         return sp_fail_memory(error, "opening a profile");
@@ -174,9 +175,9 @@ static int read_regions(sp_store_reader *reader, sp_tree_handle group, size_t co
     int status = read_field(reader, group, SP_HDF5_REQUIRED, &to, error);
     for (size_t i = 0; status == SP_OK && i < count; i++) {
         if (numbers[i] >= reader->description.num_regions)
-            status = sp_tree_damaged(&reader->context, error, "refers to region %llu of %zu",
-                                     (unsigned long long)numbers[i],
-                                     reader->description.num_regions);
+            status =
+                sp_tree_damaged(&reader->context, error, "refers to region %llu of %zu",
+                                (unsigned long long)numbers[i], reader->description.num_regions);
         else
             reader->rows[i].region = reader->description.region_names[numbers[i]];
     }
@@ -223,8 +224,8 @@ static int read_index(sp_store_reader *reader, sp_error *error)
 {
     sp_tree_handle group = 0;
     size_t count = 0;
-    int status = sp_hdf5_open_group(reader, ROOT(reader), SP_HDF5_INDEX, SP_HDF5_REQUIRED, &group,
-                                    error);
+    int status =
+        sp_hdf5_open_group(reader, ROOT(reader), SP_HDF5_INDEX, SP_HDF5_REQUIRED, &group, error);
     if (status == SP_OK)
         status = column_length(reader, group, SP_HDF5_REGION_IDS, &count, error);
     if (status == SP_OK) {
@@ -238,11 +239,12 @@ static int read_index(sp_store_reader *reader, sp_error *error)
     return status;
 }
 
-/* ---- Columns of calls --------------------------------------------------------------------------*/
+/* ---- Columns of calls -------------------------------------------------------------------------*/
 
 /* Opens a column of calls for the life of the reader; `*shortest` keeps the smallest length. */
-static int open_events_column(sp_store_reader *reader, sp_tree_handle group, const char *name, sp_hdf5_need need,
-                       sp_tree_column *out, uint64_t *shortest, sp_error *error)
+static int open_events_column(sp_store_reader *reader, sp_tree_handle group, const char *name,
+                              sp_hdf5_need need, sp_tree_column *out, uint64_t *shortest,
+                              sp_error *error)
 {
     sp_tree_column column;
     int status = sp_hdf5_open_column(reader, group, name, need, &column, error);
@@ -250,28 +252,30 @@ static int open_events_column(sp_store_reader *reader, sp_tree_handle group, con
         return status;
     *out = column;
     if (column.type != SP_TREE_INTEGERS)
-        return sp_tree_damaged(&reader->context, error, "has a column '%s' that should hold integers", name);
+        return sp_tree_damaged(&reader->context, error,
+                               "has a column '%s' that should hold integers", name);
     if (column.length < *shortest)
         *shortest = column.length;
     return SP_OK;
 }
 
-static int open_columns(sp_store_reader *reader, sp_tree_handle group, uint64_t *shortest, sp_error *error)
+static int open_columns(sp_store_reader *reader, sp_tree_handle group, uint64_t *shortest,
+                        sp_error *error)
 {
     bool has_ends = reader->description.schema == 2;
-    int status = open_events_column(reader, group,
-                             has_ends ? "start_times" : sp_hdf5_event_names[SP_COLUMN_START],
-                             SP_HDF5_REQUIRED, &reader->columns[SP_COLUMN_START], shortest, error);
+    int status = open_events_column(
+        reader, group, has_ends ? "start_times" : sp_hdf5_event_names[SP_COLUMN_START],
+        SP_HDF5_REQUIRED, &reader->columns[SP_COLUMN_START], shortest, error);
     if (status == SP_OK && has_ends)
-        status = open_events_column(reader, group, "end_times", SP_HDF5_REQUIRED, &reader->ends, shortest,
-                             error);
+        status = open_events_column(reader, group, "end_times", SP_HDF5_REQUIRED, &reader->ends,
+                                    shortest, error);
     else if (status == SP_OK)
         status = open_events_column(reader, group, sp_hdf5_event_names[SP_COLUMN_DURATION],
-                             SP_HDF5_REQUIRED, &reader->columns[SP_COLUMN_DURATION], shortest,
-                             error);
+                                    SP_HDF5_REQUIRED, &reader->columns[SP_COLUMN_DURATION],
+                                    shortest, error);
     for (int c = SP_COLUMN_DURATION + 1; status == SP_OK && c < SP_COLUMN_COUNT; c++)
         status = open_events_column(reader, group, sp_hdf5_event_names[c], SP_HDF5_OPTIONAL,
-                             &reader->columns[c], shortest, error);
+                                    &reader->columns[c], shortest, error);
     return status;
 }
 
@@ -295,11 +299,12 @@ static int check_overlap(sp_store_reader *reader, sp_error *error)
     int status = SP_OK;
     for (size_t i = 1; status == SP_OK && i < filled; i++)
         if (sorted[i]->offset - sorted[i - 1]->offset < sorted[i - 1]->count)
-            status = sp_tree_damaged(&reader->context, error,
-                                     "has overlapping region rows: '%s' of rank %u and '%s' of rank "
-                                     "%u",
-                                     sorted[i - 1]->region, (unsigned)sorted[i - 1]->rank,
-                                     sorted[i]->region, (unsigned)sorted[i]->rank);
+            status =
+                sp_tree_damaged(&reader->context, error,
+                                "has overlapping region rows: '%s' of rank %u and '%s' of rank "
+                                "%u",
+                                sorted[i - 1]->region, (unsigned)sorted[i - 1]->rank,
+                                sorted[i]->region, (unsigned)sorted[i]->rank);
     free(sorted);
     return status;
 }
@@ -310,7 +315,8 @@ static int check_slices(sp_store_reader *reader, uint64_t held, sp_error *error)
     uint64_t claimed = 0, total = 0;
     for (size_t i = 0; i < reader->description.num_rows; i++) {
         const sp_row *row = &reader->rows[i];
-        uint64_t end = row->count > UINT64_MAX - row->offset ? UINT64_MAX : row->offset + row->count;
+        uint64_t end =
+            row->count > UINT64_MAX - row->offset ? UINT64_MAX : row->offset + row->count;
         if (row->count > 0 && end > claimed)
             claimed = end;
         total = row->count > UINT64_MAX - total ? UINT64_MAX : total + row->count;
@@ -327,8 +333,8 @@ static int read_events(sp_store_reader *reader, sp_error *error)
 {
     sp_tree_handle group = 0;
     uint64_t held = UINT64_MAX;
-    int status = sp_hdf5_open_group(reader, ROOT(reader), SP_HDF5_EVENTS, SP_HDF5_REQUIRED, &group,
-                                    error);
+    int status =
+        sp_hdf5_open_group(reader, ROOT(reader), SP_HDF5_EVENTS, SP_HDF5_REQUIRED, &group, error);
     if (status == SP_OK)
         status = open_columns(reader, group, &held, error);
     sp_hdf5_close_group(reader, group);
@@ -342,7 +348,7 @@ static int read_events(sp_store_reader *reader, sp_error *error)
     return check_slices(reader, held, error);
 }
 
-/* ---- Lanes -----------------------------------------------------------------------------------*/
+/* ---- Lanes ------------------------------------------------------------------------------------*/
 
 /* A table of structures; `initial` is what a row is without any column. */
 static int read_table(sp_store_reader *reader, const char *name, const sp_hdf5_field *fields,
@@ -352,8 +358,7 @@ static int read_table(sp_store_reader *reader, const char *name, const sp_hdf5_f
     sp_tree_handle group = 0;
     size_t count = 0;
     char *rows = NULL;
-    int status =
-        sp_hdf5_open_group(reader, ROOT(reader), name, SP_HDF5_OPTIONAL, &group, error);
+    int status = sp_hdf5_open_group(reader, ROOT(reader), name, SP_HDF5_OPTIONAL, &group, error);
     if (status != SP_OK || group == 0)
         return status;
     status = column_length(reader, group, fields[0].name, &count, error);
@@ -398,7 +403,8 @@ int sp_hdf5_read_columnar(sp_store_reader *reader, sp_error *error)
     if (status == SP_OK)
         status = read_lanes(reader, error);
     if (status == SP_OK)
-        description->num_ranks = sp_store_num_ranks(description->metadata, description->num_metadata,
-                                                    description->rows, description->num_rows);
+        description->num_ranks =
+            sp_store_num_ranks(description->metadata, description->num_metadata, description->rows,
+                               description->num_rows);
     return status;
 }

@@ -82,8 +82,8 @@ static int by_number(const void *left, const void *right)
 
 /* ---- One region ------------------------------------------------------------------------------*/
 
-static int read_text(sp_store_reader *reader, sp_tree_handle group, const char *name, const char **out,
-                     sp_error *error)
+static int read_text(sp_store_reader *reader, sp_tree_handle group, const char *name,
+                     const char **out, sp_error *error)
 {
     sp_metadata_entry entry;
     int status = sp_hdf5_read_attribute(reader, group, name, &entry, error);
@@ -102,7 +102,8 @@ static int read_line(sp_store_reader *reader, sp_tree_handle group, int64_t *out
 }
 
 /* A list of texts becomes the JSON list that later schemas store. */
-static int read_tags(sp_store_reader *reader, sp_tree_handle group, const char **out, sp_error *error)
+static int read_tags(sp_store_reader *reader, sp_tree_handle group, const char **out,
+                     sp_error *error)
 {
     sp_metadata_entry entry;
     int status = sp_hdf5_read_attribute(reader, group, "tags", &entry, error);
@@ -141,7 +142,8 @@ static int dataset_length(sp_store_reader *reader, sp_tree_handle group, const c
     if (!*is_there)
         return status;
     if (column.type != SP_TREE_INTEGERS)
-        status = sp_tree_damaged(&reader->context, error, "has a column '%s' that should hold integers", name);
+        status = sp_tree_damaged(&reader->context, error,
+                                 "has a column '%s' that should hold integers", name);
     *out = column.length;
     sp_hdf5_close_column(reader, &column);
     return status;
@@ -163,8 +165,8 @@ static int read_columns(sp_store_reader *reader, sp_tree_handle group, sp_row *r
     int status = dataset_length(reader, group, "start_times", SP_HDF5_REQUIRED, &is_there,
                                 &row->count, error);
     if (status == SP_OK)
-        status = dataset_length(reader, group, "end_times", SP_HDF5_REQUIRED, &is_there, &held,
-                                error);
+        status =
+            dataset_length(reader, group, "end_times", SP_HDF5_REQUIRED, &is_there, &held, error);
     if (status == SP_OK)
         status = check_length(reader, row->count, held, error);
     for (int i = 0; status == SP_OK && i < OPTIONAL_COUNT; i++) {
@@ -233,7 +235,8 @@ static int read_region(walk *state, sp_tree_handle regions, const char *link, ui
 
 /* ---- Ranks -----------------------------------------------------------------------------------*/
 
-static int open_regions(sp_store_reader *reader, uint32_t rank, sp_tree_handle *out, sp_error *error)
+static int open_regions(sp_store_reader *reader, uint32_t rank, sp_tree_handle *out,
+                        sp_error *error)
 {
     char name[32];
     sp_tree_handle group = 0;
@@ -283,7 +286,8 @@ static int keep(walk *state, sp_error *error)
     sp_store_reader *reader = state->reader;
     sp_store_description *description = &reader->description;
     const char **names = sp_arena_array(&reader->context.arena, state->names.count, sizeof *names);
-    reader->links = sp_arena_array(&reader->context.arena, state->rows.count, sizeof *reader->links);
+    reader->links =
+        sp_arena_array(&reader->context.arena, state->rows.count, sizeof *reader->links);
     reader->rows = sp_arena_array(&reader->context.arena, state->rows.count, sizeof *reader->rows);
     if (names == NULL || reader->links == NULL || reader->rows == NULL)
         return sp_fail_memory(error, "opening a profile");
@@ -329,8 +333,9 @@ int sp_hdf5_read_groups(sp_store_reader *reader, sp_error *error)
 
 /* ---- Calls -----------------------------------------------------------------------------------*/
 
-static int read_named(sp_store_reader *reader, sp_tree_handle group, const char *name, sp_hdf5_need need,
-                      uint64_t first, size_t count, bool *is_there, int64_t *out, sp_error *error)
+static int read_named(sp_store_reader *reader, sp_tree_handle group, const char *name,
+                      sp_hdf5_need need, uint64_t first, size_t count, bool *is_there, int64_t *out,
+                      sp_error *error)
 {
     sp_tree_column column;
     int status = sp_hdf5_open_column(reader, group, name, need, &column, error);
@@ -344,8 +349,8 @@ static int read_named(sp_store_reader *reader, sp_tree_handle group, const char 
     return status;
 }
 
-static int read_durations(sp_store_reader *reader, sp_tree_handle group, uint64_t first, size_t count,
-                          int64_t *out, sp_error *error)
+static int read_durations(sp_store_reader *reader, sp_tree_handle group, uint64_t first,
+                          size_t count, int64_t *out, sp_error *error)
 {
     bool is_there;
     int64_t *starts = malloc(SP_TREE_PIECE * sizeof *starts);
@@ -367,8 +372,8 @@ static int read_durations(sp_store_reader *reader, sp_tree_handle group, uint64_
     return status;
 }
 
-static int read_optional(sp_store_reader *reader, sp_tree_handle group, sp_column column, uint64_t first,
-                         size_t count, int64_t *out, sp_error *error)
+static int read_optional(sp_store_reader *reader, sp_tree_handle group, sp_column column,
+                         uint64_t first, size_t count, int64_t *out, sp_error *error)
 {
     bool is_there = false;
     int status = SP_OK;
@@ -391,8 +396,8 @@ int sp_hdf5_read_group_calls(sp_store_reader *reader, size_t row, sp_column colu
     if (status == SP_OK && regions == 0)
         status = sp_tree_damaged(&reader->context, error, "has changed since it was opened");
     if (status == SP_OK)
-        status = sp_hdf5_open_group(reader, regions, reader->links[row], SP_HDF5_REQUIRED,
-                                    &group, error);
+        status = sp_hdf5_open_group(reader, regions, reader->links[row], SP_HDF5_REQUIRED, &group,
+                                    error);
     if (status != SP_OK)
         ;
     else if (column == SP_COLUMN_START)

@@ -18,8 +18,8 @@ static bool note_name(void *context, const char *name)
 {
     name_list *list = context;
     const char *copy = sp_arena_text(list->arena, name);
-    list->failed = copy == NULL || list->names.count >= MAX_NAMES ||
-                   !sp_vector_reserve(&list->names, 1);
+    list->failed =
+        copy == NULL || list->names.count >= MAX_NAMES || !sp_vector_reserve(&list->names, 1);
     if (!list->failed)
         list->names.items[list->names.count++] = copy;
     return !list->failed;
@@ -51,8 +51,8 @@ static int read_entries(sp_store_reader *reader, sp_tree_handle group, const nam
 int sp_hdf5_read_metadata(sp_store_reader *reader, sp_error *error)
 {
     sp_tree_handle group = 0;
-    int status = sp_hdf5_open_group(reader, ROOT(reader), SP_HDF5_METADATA, SP_HDF5_OPTIONAL, &group,
-                                    error);
+    int status =
+        sp_hdf5_open_group(reader, ROOT(reader), SP_HDF5_METADATA, SP_HDF5_OPTIONAL, &group, error);
     if (status != SP_OK || group == 0)
         return status;
     name_list list = {.arena = &reader->context.arena};
@@ -96,8 +96,8 @@ static int read_array(sp_store_reader *reader, const sp_tree_column *column, sp_
 
 /* The part table, which says which piece of which array came from which rank, is read as three
  * arrays: names, ranks, lengths. */
-static int read_part_column(sp_store_reader *reader, sp_tree_handle group, const char *name, sp_extra *out,
-                            sp_error *error)
+static int read_part_column(sp_store_reader *reader, sp_tree_handle group, const char *name,
+                            sp_extra *out, sp_error *error)
 {
     sp_tree_column column;
     int status = sp_hdf5_open_column(reader, group, name, SP_HDF5_REQUIRED, &column, error);
@@ -107,7 +107,8 @@ static int read_part_column(sp_store_reader *reader, sp_tree_handle group, const
     return status;
 }
 
-static int read_parts(sp_store_reader *reader, sp_tree_handle extra, sp_extra parts[3], sp_error *error)
+static int read_parts(sp_store_reader *reader, sp_tree_handle extra, sp_extra parts[3],
+                      sp_error *error)
 {
     static const char *const NAMES[3] = {"names", "ranks", "lengths"};
     sp_tree_handle group = 0;
@@ -119,7 +120,8 @@ static int read_parts(sp_store_reader *reader, sp_tree_handle extra, sp_extra pa
         return status;
     if (parts[0].texts == NULL || parts[1].integers == NULL || parts[2].integers == NULL ||
         parts[0].length != parts[1].length || parts[0].length != parts[2].length)
-        return sp_tree_damaged(&reader->context, error, "has a part table that does not fit together");
+        return sp_tree_damaged(&reader->context, error,
+                               "has a part table that does not fit together");
     return SP_OK;
 }
 
@@ -150,8 +152,8 @@ static int split_array(sp_store_reader *reader, const sp_extra *whole, const sp_
         if (strcmp(parts[0].texts[i], whole->name) != 0)
             continue;
         if (length < 0 || (uint64_t)length > whole->length - used || rank < 0 || rank > UINT32_MAX)
-            return sp_tree_damaged(&reader->context, error, "has a part table that does not fit '%s'",
-                                   whole->name);
+            return sp_tree_damaged(&reader->context, error,
+                                   "has a part table that does not fit '%s'", whole->name);
         status = append_part(reader, whole, used, (size_t)length, (uint32_t)rank, error);
         used += (size_t)length;
         pieces++;

@@ -79,7 +79,9 @@ hid_t sp_hdf5_statistics_type(hid_t int64, hid_t uint64, hid_t real)
 {
     hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(sp_row_statistics));
     for (size_t i = 0; type >= 0 && i < SP_STATISTICS_MEMBERS; i++) {
-        hid_t member = i == SP_STATISTICS_GPU_COUNT ? uint64 : i >= SP_STATISTICS_FIRST_REAL ? real : int64;
+        hid_t member = i == SP_STATISTICS_GPU_COUNT    ? uint64
+                       : i >= SP_STATISTICS_FIRST_REAL ? real
+                                                       : int64;
         if (H5Tinsert(type, sp_hdf5_statistics_members[i], i * sizeof(int64_t), member) < 0) {
             H5Tclose(type);
             return -1;
@@ -91,7 +93,8 @@ hid_t sp_hdf5_statistics_type(hid_t int64, hid_t uint64, hid_t real)
 hid_t sp_hdf5_text_type(void)
 {
     hid_t type = H5Tcopy(sp_hdf5.c_string);
-    if (type < 0 || (H5Tset_size(type, H5T_VARIABLE) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0))
+    if (type < 0 ||
+        (H5Tset_size(type, H5T_VARIABLE) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0))
         return type;
     H5Tclose(type);
     return -1;

@@ -1,4 +1,4 @@
-/* tree.h - a file as the profile reader sees it: groups with attributes and one-dimensional columns.
+/* tree.h - a file as the reader of profiles sees it: groups with attributes and columns.
  *
  * Two ways to read one. classic/ decodes the layout that nearly every profile has (superblock 0 or
  * 1) itself: every byte is checked before it is believed, so a damaged file cannot do harm, and no
@@ -105,8 +105,8 @@ int sp_tree_overclaimed(const sp_tree_context *context, sp_error *error, const c
 int sp_tree_unknown_filter(const sp_tree_context *context, sp_error *error, int id,
                            const char *label);
 
-/* A text of the file as UTF-8 in the arena, within the budget; NULL when it does not fit. It ends at
- * the first NUL of its `size` bytes. */
+/* A text of the file as UTF-8 in the arena, within the budget; NULL when it does not fit. It ends
+ * at the first NUL of its `size` bytes. */
 const char *sp_tree_text(sp_tree_context *context, const void *bytes, size_t size);
 
 #endif

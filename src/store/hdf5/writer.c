@@ -335,7 +335,7 @@ static int drop_statistics(sp_store_writer *writer, sp_error *error)
     return SP_OK;
 }
 
-/* Writes what still waits and closes the file, which is when the library's own caches are written. */
+/* Writes what still waits and closes the file, which is when the library writes its own caches. */
 static int finish_file(sp_store_writer *writer, sp_error *error)
 {
     int status = sp_writer_order_commit(&writer->order, error);

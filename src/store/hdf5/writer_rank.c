@@ -51,8 +51,8 @@ static int append_table(sp_store_writer *writer, const char *name, hid_t *group,
         status = sp_hdf5_create_group(writer->file, name, group, error);
     for (size_t f = 0; status == SP_OK && num_rows > 0 && f < num_fields; f++) {
         if (columns[f].name == NULL) {
-            sp_hdf5_column column = {.name = fields[f].name, .group = *group,
-                                     .kind = fields[f].kind};
+            sp_hdf5_column column = {
+                .name = fields[f].name, .group = *group, .kind = fields[f].kind};
             status = sp_hdf5_begin_column(writer, &columns[f], &column, error);
         }
         for (size_t i = 0; status == SP_OK && i < num_rows; i++)
@@ -99,7 +99,8 @@ static int append_event_metadata(sp_store_writer *writer, const sp_row *row, sp_
                                 .chunk = writer->chunk_size};
         status = sp_hdf5_begin_column(writer, column, &fresh, error);
         if (status == SP_OK)
-            status = sp_hdf5_column_repeat(&writer->sink, column, &NOTHING, writer->num_rows, error);
+            status =
+                sp_hdf5_column_repeat(&writer->sink, column, &NOTHING, writer->num_rows, error);
     }
     if (status != SP_OK)
         return status;
@@ -148,7 +149,7 @@ static uint64_t text_bytes(const sp_row *rows, size_t num_rows)
     return bytes;
 }
 
-/* ---- Columns of calls --------------------------------------------------------------------------*/
+/* ---- Columns of calls ------------------------------------------------------------------------*/
 
 static bool is_optional(int column)
 {
@@ -224,8 +225,8 @@ int sp_hdf5_writer_rank(sp_store_writer *writer, uint32_t rank, const sp_row *ro
                               sizeof *threads, error);
     if (status == SP_OK)
         status = append_table(writer, SP_HDF5_TASK_TABLE, &writer->tasks, sp_hdf5_task_fields,
-                              writer->task_columns, SP_TASK_FIELDS, tasks, num_tasks,
-                              sizeof *tasks, error);
+                              writer->task_columns, SP_TASK_FIELDS, tasks, num_tasks, sizeof *tasks,
+                              error);
     if (status == SP_OK)
         status = begin_call_columns(writer, error);
     if (status == SP_OK)
@@ -308,8 +309,8 @@ int sp_hdf5_writer_calls(sp_store_writer *writer, size_t count,
     while (status == SP_OK && done < count) {
         size_t piece = count - done < SP_HDF5_CHUNK ? count - done : SP_HDF5_CHUNK;
         for (int c = 0; status == SP_OK && c < SP_COLUMN_COUNT; c++)
-            status = append_column(writer, c, values[c] == NULL ? NULL : values[c] + done, piece,
-                                   error);
+            status =
+                append_column(writer, c, values[c] == NULL ? NULL : values[c] + done, piece, error);
         writer->num_events += piece;
         done += piece;
         if (status == SP_OK)

@@ -384,8 +384,9 @@ int sp_image_open(void *image, size_t size, sp_store_reader **out, sp_error *err
 {
     const uint64_t *words = image;
     if (image == NULL || size < SP_IMAGE_WORDS * sizeof(uint64_t) ||
-        words[SP_IMAGE_AT_MAGIC] != SP_IMAGE_MAGIC || words[SP_IMAGE_AT_VERSION] != SP_IMAGE_VERSION ||
-        words[SP_IMAGE_AT_SIZE] != size || size % sizeof(uint64_t) != 0) {
+        words[SP_IMAGE_AT_MAGIC] != SP_IMAGE_MAGIC ||
+        words[SP_IMAGE_AT_VERSION] != SP_IMAGE_VERSION || words[SP_IMAGE_AT_SIZE] != size ||
+        size % sizeof(uint64_t) != 0) {
         free(image);
         return sp_fail(error, SP_ERR_NOT_A_PROFILE, "not an in-memory profile of this version");
     }

@@ -1,5 +1,5 @@
-/* layout.h - how an image is laid out. Everything is a sequence of 8-byte words in the machine's own
- * order: an image never leaves the machine.
+/* layout.h - how an image is laid out. Everything is a sequence of 8-byte words in the machine's
+ * own order: an image never leaves the machine.
  *
  *     header    SP_IMAGE_WORDS words: magic, version, size in bytes, flags
  *     section   kind, bytes of what follows, content; any number of them
@@ -21,7 +21,13 @@
 #define SP_IMAGE_NO_TEXT (~UINT64_C(0))
 #define SP_IMAGE_AGGREGATE UINT64_C(1) /* flag */
 
-enum { SP_IMAGE_AT_MAGIC, SP_IMAGE_AT_VERSION, SP_IMAGE_AT_SIZE, SP_IMAGE_AT_FLAGS, SP_IMAGE_WORDS };
+enum {
+    SP_IMAGE_AT_MAGIC,
+    SP_IMAGE_AT_VERSION,
+    SP_IMAGE_AT_SIZE,
+    SP_IMAGE_AT_FLAGS,
+    SP_IMAGE_WORDS
+};
 
 typedef enum sp_image_section {
     SP_IMAGE_METADATA = 1,

@@ -60,9 +60,8 @@ static size_t parse_stage(const unsigned char *content, size_t size, unsigned ve
         column->codec = codec;
     } else if (column->unknown_filter == 0) {
         column->unknown_filter = (int)id;
-        size_t length = strnlen(label, name < sizeof column->filter_name - 1
-                                           ? name
-                                           : sizeof column->filter_name - 1);
+        size_t length = strnlen(
+            label, name < sizeof column->filter_name - 1 ? name : sizeof column->filter_name - 1);
         memcpy(column->filter_name, label, length);
     }
     return at + name + values * 4;
@@ -137,8 +136,8 @@ static sp_classic_outcome load_node(chunk_walk *walk, uint64_t address, int leve
             return SP_CLASSIC_BAD;
         walk->room--;
         uint64_t child = SP_CLASSIC_U64(entry + KEY_BYTES);
-        outcome = head[5] == 0 ? note_chunk(walk, entry, child)
-                               : load_node(walk, child, head[5] - 1);
+        outcome =
+            head[5] == 0 ? note_chunk(walk, entry, child) : load_node(walk, child, head[5] - 1);
     }
     return outcome;
 }
@@ -190,8 +189,7 @@ static sp_classic_outcome place_chunks(sp_classic_bytes *bytes, sp_classic_colum
     if (column->length == 0)
         return SP_CLASSIC_OK;
     chunk_walk walk = {bytes, column, bytes->size / (KEY_BYTES + CHILD_BYTES)};
-    sp_classic_outcome outcome =
-        is_undefined(tree) ? SP_CLASSIC_OK : load_node(&walk, tree, -1);
+    sp_classic_outcome outcome = is_undefined(tree) ? SP_CLASSIC_OK : load_node(&walk, tree, -1);
     uint64_t wanted = (column->length - 1) / column->chunk + 1;
     uint64_t needed;
     *is_overclaimed = outcome == SP_CLASSIC_OK &&
@@ -241,7 +239,8 @@ static sp_classic_outcome load_parts(sp_classic_bytes *bytes, const sp_classic_h
     sp_classic_outcome outcome = SP_CLASSIC_BAD;
     if (space != NULL && type != NULL && layout != NULL && (filters != NULL) == has_filters &&
         sp_classic_find(header, SP_CLASSIC_EXTERNAL_FILES) == NULL &&
-        parse_shape(space, sizes[0], column) && sp_classic_parse_type(type, sizes[1], &column->type) &&
+        parse_shape(space, sizes[0], column) &&
+        sp_classic_parse_type(type, sizes[1], &column->type) &&
         (!has_filters || parse_filters(filters, sizes[3], column)))
         outcome = column->unknown_filter != 0
                       ? SP_CLASSIC_OK /* all that matters of it */

@@ -162,9 +162,8 @@ static int read_attribute(sp_tree *tree, sp_tree_handle handle, const char *name
     sp_metadata_entry entry = {.key = sp_tree_text(tree->context, name, strlen(name))};
     if (entry.key == NULL)
         return sp_fail_memory(error, "opening a profile");
-    sp_classic_outcome outcome = sp_classic_attribute_value(&of(tree)->bytes, &of(tree)->heap,
-                                                            message, tree->context, &entry,
-                                                            &is_known);
+    sp_classic_outcome outcome = sp_classic_attribute_value(
+        &of(tree)->bytes, &of(tree)->heap, message, tree->context, &entry, &is_known);
     if (outcome != SP_CLASSIC_OK)
         return fail(tree, error, outcome, name);
     if (!is_known)
@@ -192,8 +191,8 @@ static sp_tree_type tree_type(sp_classic_class kind)
     }
 }
 
-static int load_column(sp_tree *tree, const char *name, uint64_t address,
-                       sp_classic_column *column, sp_error *error)
+static int load_column(sp_tree *tree, const char *name, uint64_t address, sp_classic_column *column,
+                       sp_error *error)
 {
     bool is_overclaimed = false;
     sp_classic_outcome outcome =
@@ -206,8 +205,8 @@ static int load_column(sp_tree *tree, const char *name, uint64_t address,
         return fail(tree, error, outcome, name);
     if (column->unknown_filter == 0)
         return SP_OK;
-    int status = sp_tree_unknown_filter(tree->context, error, column->unknown_filter,
-                                        column->filter_name);
+    int status =
+        sp_tree_unknown_filter(tree->context, error, column->unknown_filter, column->filter_name);
     sp_classic_column_release(column);
     return status;
 }
@@ -469,10 +468,11 @@ static sp_classic_outcome read_superblock(classic *file, uint64_t *out_root)
 
 static int not_a_profile(const sp_tree_context *context, sp_error *error)
 {
-    return sp_fail(error, SP_ERR_NOT_A_PROFILE,
-                   "'%s' is not a readable HDF5 profiling file: it is of another kind, truncated or "
-                   "damaged, or the run that wrote it was interrupted",
-                   context->path);
+    return sp_fail(
+        error, SP_ERR_NOT_A_PROFILE,
+        "'%s' is not a readable HDF5 profiling file: it is of another kind, truncated or "
+        "damaged, or the run that wrote it was interrupted",
+        context->path);
 }
 
 static int read_start(classic *file, sp_error *error)

@@ -17,11 +17,14 @@ bool sp_classic_parse_space(const unsigned char *bytes, size_t size, sp_classic_
     if ((version != 1 && version != 2) || dimensions > MAX_DIMENSIONS ||
         size < at + (size_t)dimensions * 8)
         return false;
-    unsigned shape = version == 2 ? bytes[3] : dimensions == 0 ? SP_CLASSIC_SCALAR
-                                                               : SP_CLASSIC_SIMPLE;
-    if (shape > SP_CLASSIC_EMPTY || (shape == SP_CLASSIC_SCALAR) != (dimensions == 0 && shape != SP_CLASSIC_EMPTY))
+    unsigned shape = version == 2      ? bytes[3]
+                     : dimensions == 0 ? SP_CLASSIC_SCALAR
+                                       : SP_CLASSIC_SIMPLE;
+    if (shape > SP_CLASSIC_EMPTY ||
+        (shape == SP_CLASSIC_SCALAR) != (dimensions == 0 && shape != SP_CLASSIC_EMPTY))
         return false;
-    *out = (sp_classic_space){(sp_classic_shape)shape, dimensions, shape == SP_CLASSIC_EMPTY ? 0 : 1};
+    *out =
+        (sp_classic_space){(sp_classic_shape)shape, dimensions, shape == SP_CLASSIC_EMPTY ? 0 : 1};
     for (unsigned i = 0; i < dimensions; i++) {
         uint64_t length = SP_CLASSIC_U64(bytes + at + (size_t)i * 8);
         if (length != 0 && out->count > UINT64_MAX / length)
@@ -42,7 +45,13 @@ enum {
     CLASS_ENUMERATION = 8,
     CLASS_VARIABLE = 9
 };
-enum { HEAD_BYTES = 8, INTEGER_BYTES = 4, REAL_BYTES = 12, SPACE_PADDING = 2, VARIABLE_IS_TEXT = 1 };
+enum {
+    HEAD_BYTES = 8,
+    INTEGER_BYTES = 4,
+    REAL_BYTES = 12,
+    SPACE_PADDING = 2,
+    VARIABLE_IS_TEXT = 1
+};
 
 typedef struct type_head {
     unsigned type_class, version;
@@ -156,7 +165,8 @@ static bool parse_compound(const type_head *head, const unsigned char *bytes, si
         int number = member_number((const char *)bytes + at);
         sp_classic_number_type type;
         at += used;
-        if (!parse_number(bytes + at, size - at, &type, &described) || type.kind == SP_CLASSIC_OTHER)
+        if (!parse_number(bytes + at, size - at, &type, &described) ||
+            type.kind == SP_CLASSIC_OTHER)
             return true;
         at += described;
         if (number < 0)

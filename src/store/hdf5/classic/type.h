@@ -5,7 +5,11 @@
 #include "store/hdf5/statistics_members.h"
 #include "store/hdf5/tree.h"
 
-typedef enum sp_classic_shape { SP_CLASSIC_SCALAR, SP_CLASSIC_SIMPLE, SP_CLASSIC_EMPTY } sp_classic_shape;
+typedef enum sp_classic_shape {
+    SP_CLASSIC_SCALAR,
+    SP_CLASSIC_SIMPLE,
+    SP_CLASSIC_EMPTY
+} sp_classic_shape;
 
 typedef struct sp_classic_space {
     sp_classic_shape shape;
