@@ -53,7 +53,7 @@ def layer_trouble(layer, inside, name, quoted):
         if layer == "recorder" and name == "stdio.h":
             return "the recorder does no stdio"
         return None
-    if name in PUBLIC:
+    if PUBLIC.fullmatch(name):
         return None
     target = name.split("/")[0]
     if target == layer:
@@ -77,7 +77,7 @@ def own_trouble(layer, inside, name):
 
 def outside_trouble(area, path, name, quoted):
     """The same for files of cli/ and bindings/, which see include/ and their own folder."""
-    if not quoted or name in PUBLIC or (path.parent / name).exists():
+    if not quoted or PUBLIC.fullmatch(name) or (path.parent / name).exists():
         return None
     if area == "bindings/python" and name == "session/binding.h":
         return None

@@ -38,6 +38,7 @@ missing_packages()
     tools/find_python.sh >/dev/null 2>&1 || printf ' python3 python3-venv python3-dev'
     if [ "$purpose" = test ]; then
         compiles c++ string || printf ' g++'
+        has gfortran || printf ' gfortran'
     fi
 }
 
