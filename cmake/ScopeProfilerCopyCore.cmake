@@ -10,14 +10,17 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
              ${core}/lib/libscope_profiler.so.${PROJECT_VERSION_MAJOR})
 
 install(DIRECTORY ${core}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "scope_*.h*")
+        FILES_MATCHING PATTERN "scope_*.h*" PATTERN "scope_profiler.f90" PATTERN "scope_profiler.mod")
 install(PROGRAMS ${core}/lib/libscope_profiler.so.${PROJECT_VERSION_MAJOR}
         ${core}/lib/libscope_results.so.${PROJECT_VERSION_MAJOR} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 sp_install_linker_scripts()
 install(DIRECTORY ${core}/lib/cmake/scope-profiler DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake
         PATTERN "*static*" EXCLUDE)
-install(FILES ${core}/lib/pkgconfig/scope_profiler.pc ${core}/lib/pkgconfig/scope_results.pc
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(DIRECTORY ${core}/lib/pkgconfig DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        FILES_MATCHING PATTERN "scope_*.pc")
+if(EXISTS ${core}/lib/libscope_profiler_fortran.a)
+  install(FILES ${core}/lib/libscope_profiler_fortran.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(EXISTS ${core}/lib/scope-profiler)
   install(DIRECTORY ${core}/lib/scope-profiler DESTINATION ${CMAKE_INSTALL_LIBDIR}
           USE_SOURCE_PERMISSIONS)

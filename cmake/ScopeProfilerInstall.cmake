@@ -9,6 +9,7 @@ set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES include/scope_profiler.h include/scope_profiler.hpp include/scope_profiler_disabled.h
         include/scope_results.h include/scope_plugin.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES bindings/fortran/scope_profiler.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fortran)
 install(TARGETS scope-profiler RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 if(SKBUILD)
@@ -24,6 +25,16 @@ install(TARGETS scope_profiler scope_results scope_profiler_cpp scope_profiler_h
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${namelink})
 install(EXPORT scope-profiler-targets NAMESPACE scope-profiler:: DESTINATION ${package_dir})
 
+set(pkgconfig_files scope_profiler scope_results)
+if(TARGET scope_profiler_fortran)
+  install(TARGETS scope_profiler_fortran EXPORT scope-profiler-fortran-targets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES $<TARGET_PROPERTY:scope_profiler_fortran,Fortran_MODULE_DIRECTORY>/scope_profiler.mod
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fortran)
+  install(EXPORT scope-profiler-fortran-targets NAMESPACE scope-profiler:: DESTINATION ${package_dir})
+  list(APPEND pkgconfig_files scope_profiler_fortran)
+endif()
+
 configure_package_config_file(cmake/scope-profiler-config.cmake.in scope-profiler-config.cmake
                               INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(scope-profiler-config-version.cmake COMPATIBILITY SameMajorVersion)
@@ -32,7 +43,7 @@ install(FILES ${PROJECT_BINARY_DIR}/scope-profiler-config.cmake
 
 file(RELATIVE_PATH pkgconfig_include ${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir}
      ${CMAKE_INSTALL_FULL_INCLUDEDIR})
-foreach(library IN ITEMS scope_profiler scope_results)
+foreach(library IN LISTS pkgconfig_files)
   configure_file(cmake/${library}.pc.in ${library}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${pkgconfig_dir})
 endforeach()

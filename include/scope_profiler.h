@@ -252,6 +252,10 @@ SP_API int sp_flush(void);
 /* Text of the last error, "" when there was none. */
 SP_API const char *sp_last_error(void);
 
+/* Whether the library keeps quiet: else it says each kind of trouble once, in one line on standard
+ * error. Returns what was set before. */
+SP_API int sp_set_quiet(int is_quiet);
+
 /* Writes the file and stops. SP_OK; SP_ERR_INACTIVE when nothing was active; SP_ERR_OPEN_SCOPES
  * when calls were still open (they alone are left out, the file is written); SP_ERR_IO or
  * SP_ERR_NO_MODULE when nothing could be written: the data stay and sp_finalize may be called

@@ -116,6 +116,7 @@ SP_NOTHING int sp_set_aggregation(int is_on) { (void)is_on; return SP_OK; }
 SP_NOTHING const char *sp_output_path(void) { return ""; }
 SP_NOTHING int sp_flush(void) { return SP_OK; }
 SP_NOTHING const char *sp_last_error(void) { return ""; }
+SP_NOTHING int sp_set_quiet(int is_quiet) { return is_quiet; }
 SP_NOTHING int sp_finalize(void) { return SP_OK; }
 SP_NOTHING sp_profiler *sp_default_profiler(void) { return NULL; }
 /* Not NULL, which would mean that memory is short. */

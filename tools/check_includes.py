@@ -31,8 +31,7 @@ SYSTEM = re.compile(
 )
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
-PUBLIC = {"scope_profiler.h", "scope_profiler.hpp", "scope_profiler_disabled.h", "scope_results.h",
-          "scope_plugin.h"}
+PUBLIC = re.compile(r"scope_\w+\.h(pp)?")
 
 
 def edges(path):

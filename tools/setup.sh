@@ -38,17 +38,18 @@ missing_packages()
     tools/find_python.sh >/dev/null 2>&1 || printf ' python3 python3-venv python3-dev'
     if [ "$purpose" = test ]; then
         compiles c++ string || printf ' g++'
-        has gfortran || printf ' gfortran'
     fi
 }
 
-# Nice to have, never a reason to fail: a quicker build tool, and codecs that files may use.
+# Nice to have, never a reason to fail: a quicker build tool, codecs that files may use, and a
+# compiler for the Fortran module.
 optional_packages()
 {
     has ninja || printf ' ninja-build'
     pkg-config --exists libdeflate || printf ' libdeflate-dev'
     pkg-config --exists liblzf || printf ' liblzf-dev'
     pkg-config --exists libzstd || printf ' libzstd-dev'
+    has gfortran || printf ' gfortran'
 }
 
 install_packages()

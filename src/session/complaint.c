@@ -2,14 +2,25 @@
 
 #include "base/os/process.h"
 #include "base/text.h"
+#include "scope_profiler.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
+
+static atomic_int quiet;
+
+int sp_set_quiet(int is_quiet)
+{
+    return atomic_exchange(&quiet, is_quiet != 0);
+}
 
 void sp_complain(const char *format, ...)
 {
     int saved_errno = errno;
+    if (atomic_load(&quiet))
+        return;
     char message[1200];
     va_list args;
     va_start(args, format);

@@ -1,0 +1,22 @@
+# The Fortran module, where there is a compiler for it.
+
+set(fortran ${SCOPE_PROFILER_ENABLE_FORTRAN})
+if(NOT fortran STREQUAL "OFF")
+  include(CheckLanguage)
+  check_language(Fortran)
+  if(CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+    set(fortran ON)
+  elseif(fortran STREQUAL "ON")
+    message(FATAL_ERROR "SCOPE_PROFILER_ENABLE_FORTRAN=ON, but there is no Fortran compiler")
+  else()
+    set(fortran OFF)
+  endif()
+endif()
+
+if(fortran STREQUAL "ON")
+  add_subdirectory(bindings/fortran)
+  sp_part("Fortran" "${CMAKE_Fortran_COMPILER_ID} ${CMAKE_Fortran_COMPILER_VERSION}")
+else()
+  sp_part("Fortran" "no")
+endif()
