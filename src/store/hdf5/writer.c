@@ -104,7 +104,7 @@ int sp_hdf5_flush_texts(sp_store_writer *writer, sp_error *error)
     return status;
 }
 
-int sp_hdf5_start_streaming(sp_store_writer *writer, sp_error *error)
+static int start_streaming(sp_store_writer *writer, sp_error *error)
 {
     decide_compression(writer);
     int status = sp_hdf5_each_column(writer, sp_hdf5_column_stream, error);
@@ -116,7 +116,7 @@ int sp_hdf5_bound_memory(sp_store_writer *writer, uint64_t more, sp_error *error
 {
     if (writer->sink.is_streaming || writer->sink.waiting + more <= SP_HDF5_SMALL_RUN)
         return SP_OK;
-    return sp_hdf5_start_streaming(writer, error);
+    return start_streaming(writer, error);
 }
 
 /* ---- Creating --------------------------------------------------------------------------------*/

@@ -60,9 +60,7 @@ int sp_hdf5_begin_column(sp_store_writer *writer, sp_hdf5_column *column,
 int sp_hdf5_append_text(sp_store_writer *writer, sp_hdf5_column *column, const char *text,
                         sp_error *error);
 
-/* From now on columns are written as they come. */
-int sp_hdf5_start_streaming(sp_store_writer *writer, sp_error *error);
-/* The same when too much waits, with `more` bytes to come. */
+/* When too much waits, with `more` bytes to come: from now on columns are written as they come. */
 int sp_hdf5_bound_memory(sp_store_writer *writer, uint64_t more, sp_error *error);
 /* While streaming: writes what waits in columns of the index, so that texts can go. */
 int sp_hdf5_flush_texts(sp_store_writer *writer, sp_error *error);

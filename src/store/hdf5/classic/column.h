@@ -12,8 +12,6 @@ typedef struct sp_classic_chunk {
     uint32_t size, left_out; /* bit for each stage of the pipeline that was not applied */
 } sp_classic_chunk;
 
-enum { SP_CLASSIC_MAX_STAGES = 2 };
-
 typedef struct sp_classic_column {
     sp_classic_type type;
     uint64_t length;
