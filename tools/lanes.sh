@@ -29,7 +29,7 @@ lane()
 # What a log says at its end: the closing line of a test runner, else the last line.
 lane_verdict()
 {
-    grep -E '[0-9]+ (passed|failed).* in |tests passed|^Ran [0-9]+ tests' "$1" | tail -n 1 | sed 's/^=* //; s/ =*$//' | grep . ||
+    grep -E '[0-9]+ (passed|failed).* in |tests passed|^Ran [0-9]+ tests|^lanes:' "$1" | tail -n 1 | sed 's/^=* //; s/ =*$//' | grep . ||
         grep . "$1" | tail -n 1
 }
 

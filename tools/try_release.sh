@@ -37,7 +37,8 @@ git ls-files -z --cached --others --exclude-standard |
 settings=$(env | grep -E '^(https?_proxy|no_proxy|PIP_CERT|PIP_INDEX_URL|PIP_DEFAULT_TIMEOUT)=' || true)
 unshare --mount --pid --fork --kill-child bash -euc '
     mount -t proc proc "$1/proc"
-    mount -t tmpfs tmpfs "$1/dev/shm" || mount -t tmpfs tmpfs "$1/tmp"
+    mount -t tmpfs tmpfs "$1/dev/shm"
+    mount -t devpts devpts "$1/dev/pts"
     root=$1
     shift
     exec chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@" sh -ec "
