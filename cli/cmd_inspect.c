@@ -116,7 +116,7 @@ static int run(const cli_arguments *arguments)
     int code = cli_select(arguments, &selection);
     if (code != CLI_OK)
         return code;
-    if (!cli_expand_files(arguments, &files, &count)) {
+    if (!cli_expand_files(arguments, 0, &files, &count)) {
         cli_release_selection(&selection);
         return CLI_FAILED;
     }

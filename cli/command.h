@@ -72,7 +72,7 @@ struct cli_command {
 extern const cli_command *const cli_commands[];
 const cli_command *cli_find_command(const char *name);
 
-extern const cli_command cli_inspect, cli_run, cli_doctor, cli_help;
+extern const cli_command cli_inspect, cli_run, cli_doctor, cli_help, cli_export;
 
 /* ---- arguments.c -----------------------------------------------------------------------------*/
 

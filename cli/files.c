@@ -27,12 +27,13 @@ static bool expand(const cli_arguments *arguments, const char *word, char ***fil
     return false;
 }
 
-bool cli_expand_files(const cli_arguments *arguments, char ***out_files, size_t *out_count)
+bool cli_expand_files(const cli_arguments *arguments, size_t first, char ***out_files,
+                      size_t *out_count)
 {
     char **files = NULL;
     size_t count = 0;
     bool fine = true;
-    for (size_t i = 0; i < arguments->num_words && fine; i++) {
+    for (size_t i = first; i < arguments->num_words && fine; i++) {
         const char *word = arguments->words[i];
         if (strpbrk(word, "*?[") && access(word, F_OK) != 0)
             fine = expand(arguments, word, &files, &count);

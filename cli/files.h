@@ -6,10 +6,11 @@
 
 #include "scope_results.h"
 
-/* Expands patterns (*, ?, [...]) among `words`; a word that names an existing file stays as it is.
- * Returns false after an error line when a pattern matches nothing. Strings and array are
+/* Expands patterns (*, ?, [...]) among the words from `first` on; a word that names an existing file
+ * stays as it is. Returns false after an error line when a pattern matches nothing. Strings and array are
  * allocated; release with cli_release_files. */
-bool cli_expand_files(const cli_arguments *arguments, char ***out_files, size_t *out_count);
+bool cli_expand_files(const cli_arguments *arguments, size_t first, char ***out_files,
+                      size_t *out_count);
 void cli_release_files(char **files, size_t count);
 
 /* Opens a run, or prints one line that names the file and the trouble. Returns an exit code. */

@@ -9,6 +9,7 @@
 const cli_command *const cli_commands[] = {
     &cli_run,
     &cli_inspect,
+    &cli_export,
     &cli_doctor,
     &cli_help,
     NULL,

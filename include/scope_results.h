@@ -275,6 +275,78 @@ SP_API int sp_results_inspect(sp_results *results, const sp_inspection_options *
 SP_API int sp_results_metadata_json(sp_results *const *runs, size_t num_runs, char **out_text,
                                     sp_error *error);
 
+/* ---- Exports ---------------------------------------------------------------------------------*/
+
+/* What an export takes and how it looks; zero-initialise and set `size`. NULL options: defaults. */
+typedef struct sp_export_options {
+    size_t size;
+    const char *const *include; /* regular expressions anchored at the start */
+    size_t num_include;
+    const char *const *exclude;
+    size_t num_exclude;
+    const char *const *include_names; /* exact region names; NULL: no such filter */
+    size_t num_include_names;
+    const uint32_t *ranks; /* NULL: all */
+    size_t num_ranks;
+    const char *label;          /* of the run; NULL: its own, else the stem of its file */
+    int indent;                 /* json: blanks a level, 0: one line */
+    bool statistics_only;       /* json: the totals of each region in place of its calls */
+    const char *metadata_json;  /* json: object in the place of the run's metadata; NULL: none */
+    const char *more_json;      /* json: members at the end, as {"name": ...}; NULL: none */
+    bool no_call_paths;         /* prof, flamegraph: one entry a region, not one a call path */
+    double width;               /* flamegraph: of the picture, 0: 1200 */
+    double threshold;           /* flamegraph: smallest part of the whole that is drawn, in percent;
+                                   0: 0.1, negative: everything */
+    bool fixed_width;           /* flamegraph: not scaled to the window */
+} sp_export_options;
+
+/* Each writes one file, which appears under `path` complete or not at all; folders that are missing
+ * are made. Deep calls need no deep stack. SP_ERR_INVALID_ARGUMENT for a bad pattern, SP_ERR_IO with
+ * path and reason, SP_ERR_NO_EVENTS for runs that kept totals (all but json and statistics). */
+
+/* Trace events for Perfetto and chrome://tracing: ranks are processes, threads and tasks are lanes.
+ * Times are microseconds with three decimals since the first call, so no nanosecond is lost; the
+ * metadata holds that instant. */
+SP_API int sp_export_chrome_trace(sp_results *results, const sp_export_options *options,
+                                  const char *path, sp_error *error);
+
+/* Evented profiles for speedscope, one a rank or lane. Where calls cross, the inner ones are closed
+ * at the end of the outer one and opened again, so that the events nest and no time is lost. */
+SP_API int sp_export_speedscope(sp_results *results, const sp_export_options *options,
+                                const char *path, sp_error *error);
+
+/* One line a call path, "a;b;c <own ns>", for tools that draw flame graphs. */
+SP_API int sp_export_folded(sp_results *results, const sp_export_options *options, const char *path,
+                            sp_error *error);
+
+/* One line a call, with the columns that the run has. Absolute times in ns. */
+SP_API int sp_export_csv(sp_results *results, const sp_export_options *options, const char *path,
+                         sp_error *error);
+
+/* The whole run as a JSON profile, without loss; compressed when the name ends in ".gz". The same
+ * run gives the same bytes. SP_ERR_UNSUPPORTED: compressed, in a build without zlib. */
+SP_API int sp_export_json(sp_results *results, const sp_export_options *options, const char *path,
+                          sp_error *error);
+
+/* One rank as the statistics of Python's cProfile. `path` of the file; or, with
+ * sp_export_prof_bytes, in memory: free() the bytes. SP_ERR_NOT_FOUND when no region is selected,
+ * there is no such rank, or it has no calls; SP_ERR_NESTING. */
+SP_API int sp_export_prof(sp_results *results, const sp_export_options *options, uint32_t rank,
+                          const char *path, sp_error *error);
+SP_API int sp_export_prof_bytes(sp_results *results, const sp_export_options *options,
+                                uint32_t rank, char **out_bytes, size_t *out_count,
+                                sp_error *error);
+
+/* One rank as a flame graph, an SVG picture that needs nothing else. Errors as of sp_export_prof. */
+SP_API int sp_export_flamegraph(sp_results *results, const sp_export_options *options,
+                                uint32_t rank, const char *path, sp_error *error);
+
+/* The statistics of every region of several runs. `options->label` is ignored; `labels` are those of
+ * the runs, NULL: their own. */
+SP_API int sp_export_statistics(sp_results *const *runs, const char *const *labels, size_t num_runs,
+                                const sp_export_options *options, const char *path,
+                                sp_error *error);
+
 /* ---- Optional parts --------------------------------------------------------------------------*/
 
 /* A store that readers and writers load at run time. */

@@ -46,6 +46,7 @@ missing_packages()
 optional_packages()
 {
     has ninja || printf ' ninja-build'
+    pkg-config --exists zlib || printf ' zlib1g-dev'
     pkg-config --exists libdeflate || printf ' libdeflate-dev'
     pkg-config --exists liblzf || printf ' liblzf-dev'
     pkg-config --exists libzstd || printf ' libzstd-dev'

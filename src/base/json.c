@@ -34,6 +34,8 @@ static void escape(sp_text *out, unsigned char byte)
                              : byte == '\n' ? "\\n"
                              : byte == '\r' ? "\\r"
                              : byte == '\t' ? "\\t"
+                             : byte == '\b' ? "\\b"
+                             : byte == '\f' ? "\\f"
                                             : NULL;
     if (short_form != NULL)
         sp_text_add(out, short_form);

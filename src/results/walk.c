@@ -216,3 +216,130 @@ int sp_run_walk(sp_results *results, uint32_t rank, sp_call_visitor visit, void 
     *out_done = done;
     return status;
 }
+
+/* ---- All calls -------------------------------------------------------------------------------*/
+
+/* Swaps calls a and b of the window. */
+static void swap_calls(walker *w, size_t a, size_t b)
+{
+    sp_tree_arrays *calls = &w->window;
+    uint32_t row = calls->row[a];
+    uint64_t index = calls->call_index[a];
+    int64_t id = w->ids[a];
+    calls->row[a] = calls->row[b];
+    calls->call_index[a] = calls->call_index[b];
+    w->ids[a] = w->ids[b];
+    calls->row[b] = row;
+    calls->call_index[b] = index;
+    w->ids[b] = id;
+    if (calls->lane != NULL) {
+        int64_t lane = calls->lane[a];
+        calls->lane[a] = calls->lane[b];
+        calls->lane[b] = lane;
+    }
+}
+
+/* Lets the call at `root` sink in the heap of `count` calls from `first` on, largest id on top. */
+static void sink(walker *w, size_t first, size_t root, size_t count)
+{
+    for (size_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && w->ids[first + child] < w->ids[first + child + 1])
+            child++;
+        if (w->ids[first + root] >= w->ids[first + child])
+            return;
+        swap_calls(w, first + root, first + child);
+    }
+}
+
+static void sort_by_id(walker *w, size_t first, size_t count)
+{
+    size_t sorted = 1;
+    while (sorted < count && w->ids[first + sorted - 1] <= w->ids[first + sorted])
+        sorted++;
+    if (sorted >= count)
+        return;
+    for (size_t root = count / 2; root-- > 0;)
+        sink(w, first, root, count);
+    for (size_t left = count; left-- > 1;) {
+        swap_calls(w, first, first + left);
+        sink(w, first, 0, left);
+    }
+}
+
+/* Calls of one interval stand in order of rows; their ids tell which began first. */
+static void order_equal_calls(walker *w, size_t count)
+{
+    const sp_tree_arrays *calls = &w->window;
+    for (size_t i = 0, to; i < count; i = to) {
+        for (to = i + 1; to < count && calls->start[to] == calls->start[i] &&
+                         calls->end[to] == calls->end[i];)
+            to++;
+        sort_by_id(w, i, to - i);
+    }
+}
+
+static int visit_windows(walker *w, const sp_call_sources *sources, sp_window_visitor visit,
+                         sp_error *error)
+{
+    sp_call_order *order;
+    size_t count = 0;
+    int status = sp_call_order_create(sources, &order, error);
+    if (status != SP_OK)
+        return status;
+    for (;;) {
+        status = sp_call_order_next(order, &count, error);
+        if (status != SP_OK || count == 0)
+            break;
+        if (!make_room(w, count, sources->has_lanes, sources->has_ids)) {
+            status = sp_fail_memory(error, "walking through calls");
+            break;
+        }
+        sp_call_order_write(order, &w->window, w->ids, 0);
+        if (w->ids != NULL)
+            order_equal_calls(w, count);
+        sp_call_window window = {count,           w->window.row, w->window.call_index,
+                                 w->window.start, w->window.end, w->ids,
+                                 w->window.lane};
+        status = visit(w->context, &window, error);
+        if (status != SP_OK)
+            break;
+    }
+    sp_call_order_free(order);
+    return status;
+}
+
+static int load_columns(sp_results *results, uint32_t row, unsigned columns, sp_error *error)
+{
+    int status = SP_OK;
+    for (int c = 0; status == SP_OK && c < SP_COLUMN_COUNT; c++) {
+        const int64_t *values;
+        size_t count;
+        if (columns & SP_COLUMN_BIT(c))
+            status = sp_results_column(results, row, (sp_column)c, &values, &count, error);
+    }
+    return status;
+}
+
+int sp_run_walk_windows(sp_results *results, uint32_t rank, unsigned columns,
+                        sp_window_visitor visit, void *context, sp_error *error)
+{
+    walker w = {.context = context};
+    sp_call_sources sources;
+    holdings before;
+    int status = remember(results, rank, &before, error);
+    if (status != SP_OK)
+        return status;
+    status = sp_run_load_rank(results, rank, columns, error);
+    for (uint32_t r = sp_run_first_row_of_rank(results, rank); status == SP_OK && r != SP_NO_ROW;
+         r = results->rows.items[r].next_in_rank)
+        status = load_columns(results, r, columns & results->rows.items[r].columns, error);
+    if (status == SP_OK)
+        status = sp_call_sources_collect(results, rank, true, &sources, error);
+    if (status == SP_OK) {
+        status = visit_windows(&w, &sources, visit, error);
+        sp_call_sources_release(&sources);
+    }
+    free(w.window.start);
+    restore(results, rank, &before);
+    return status;
+}

@@ -24,6 +24,23 @@ typedef uint64_t (*sp_call_visitor)(void *context, const sp_walked_call *call, u
 int sp_run_walk(sp_results *results, uint32_t rank, sp_call_visitor visit, void *context,
                 bool *out_done, sp_error *error);
 
+/* One window of the calls of a rank: arrays of `count` entries that live until the next one.
+ * `ids` and `lane` are NULL where the run has none. */
+typedef struct sp_call_window {
+    size_t count;
+    const uint32_t *row;
+    const uint64_t *call_index;
+    const int64_t *start, *end, *ids, *lane;
+} sp_call_window;
+
+typedef int (*sp_window_visitor)(void *context, const sp_call_window *window, sp_error *error);
+
+/* Shows all calls of a rank in order of starts, nested or not, window by window; of calls that start
+ * together the one that ends later comes first, and of equal ones the one that began first. The
+ * columns of the mask are in the caches of the rows during the walk. */
+int sp_run_walk_windows(sp_results *results, uint32_t rank, unsigned columns,
+                        sp_window_visitor visit, void *context, sp_error *error);
+
 /* Shows the call tree of a rank to `visit`. */
 typedef int (*sp_tree_visitor)(void *context, const sp_call_tree *tree, sp_error *error);
 int sp_run_walk_tree(sp_results *results, uint32_t rank, sp_tree_visitor visit, void *context,

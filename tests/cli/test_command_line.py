@@ -12,6 +12,7 @@ Records where the time of a program goes and shows it.
 commands:
   run                     run a Python script or a native program and record it
   inspect                 show the metadata and the regions of profiles
+  export                  write profiles in the format of another tool
   doctor                  show what is found on this machine, and what to do
                           about troubles
   help                    explain a command
@@ -91,7 +92,7 @@ def test_run_help_names_every_option(command):
 
 
 def test_help_lines_fit_a_terminal(command):
-    for name in ("run", "inspect", "doctor", "help"):
+    for name in ("run", "inspect", "export", "doctor", "help"):
         assert max(map(len, command("help", name).out.splitlines())) <= 90
 
 
@@ -107,7 +108,7 @@ def test_unknown_command(command):
     assert result.err == (
         "usage: scope-profiler [--version] [--help] <command> ...\n"
         "scope-profiler: error: argument command: invalid choice: 'inspekt' "
-        "(choose from 'run', 'inspect', 'doctor', 'help')\n")
+        "(choose from 'run', 'inspect', 'export', 'doctor', 'help')\n")
 
 
 @pytest.mark.parametrize("words, message", [
