@@ -282,7 +282,7 @@ from scope_profiler import _results
 assert _results.Run.create().num_rows == 0
 """
 for _ in range(3):
-    number = interpreters.create()
+    number = interpreters.create(isolated=False)  # shares the lock, as the recorder wants
     interpreters.run_string(number, code)
     interpreters.destroy(number)
 assert _results.Run.create().num_rows == 0
