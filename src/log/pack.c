@@ -206,7 +206,7 @@ bool sp_pack_words(sp_pack *pack, const uint64_t *words, size_t count)
     }
 }
 
-size_t sp_pack_end(sp_pack *pack)
+static size_t end_block(sp_pack *pack)
 {
     uint8_t *block = pack->block;
     sp_block_header *header = &pack->header;
@@ -223,6 +223,18 @@ size_t sp_pack_end(sp_pack *pack)
     sp_store_u32(block + SP_BLOCK_AT_PAYLOAD_BYTES, header->payload_bytes);
     sp_store_u64(block + SP_BLOCK_AT_FIRST_TICK, header->first_tick);
     sp_store_u64(block + SP_BLOCK_AT_LAST_TICK, header->last_tick);
-    sp_store_u32(block + SP_BLOCK_AT_SUM, sp_block_sum(block, header->payload_bytes));
     return SP_BLOCK_HEADER_BYTES + (size_t)header->payload_bytes;
+}
+
+size_t sp_pack_end(sp_pack *pack)
+{
+    size_t bytes = end_block(pack);
+    uint32_t sum = sp_block_sum(pack->block, pack->header.payload_bytes);
+    sp_store_u32(pack->block + SP_BLOCK_AT_SUM, sum);
+    return bytes;
+}
+
+size_t sp_pack_end_unsummed(sp_pack *pack)
+{
+    return end_block(pack);
 }

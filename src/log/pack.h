@@ -35,5 +35,7 @@ bool sp_pack_words(sp_pack *pack, const uint64_t *words, size_t count);
 
 /* Fills in the header with the checksum; returns the bytes of the block. */
 size_t sp_pack_end(sp_pack *pack);
+/* The same with 0 for a checksum, for a block that never leaves the process. */
+size_t sp_pack_end_unsummed(sp_pack *pack);
 
 #endif

@@ -64,7 +64,8 @@ static void pack(sp_lane *lane, const span *records, size_t count)
     sp_pack_begin(&lane->pack, block, size, lane->ring, lane->index, lane->num_calls);
     for (size_t i = 0; i < count; i++)
         sp_pack_words(&lane->pack, records[i].words, records[i].count);
-    table->commit(lane->sink, sp_pack_end(&lane->pack));
+    table->commit(lane->sink, table->wants_sums ? sp_pack_end(&lane->pack)
+                                                : sp_pack_end_unsummed(&lane->pack));
     lane->num_calls += lane->pack.header.calls;
 }
 

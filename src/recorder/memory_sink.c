@@ -128,6 +128,7 @@ static void drop(sp_sink_ring *ring, sp_sink_cursor *until, sp_sink_cursor *foll
 
 static const sp_sink_table table = {
     .name = "memory",
+    .wants_sums = false,
     .open_ring = open_ring,
     .close_ring = close_ring,
     .reserve = reserve,

@@ -25,6 +25,7 @@ typedef enum sp_sink_refusal {
 
 typedef struct sp_sink_table {
     const char *name;
+    bool wants_sums; /* blocks leave the process: they carry a checksum */
 
     /* NULL when memory is short. Close drops what the ring still holds. */
     sp_sink_ring *(*open_ring)(sp_sink *sink);

@@ -120,6 +120,7 @@ static void fill_assembly(sp_assembly *assembly, const harvest *h, const sp_prof
         .id_base = profiler->next_id,
         .blocks = h->blocks.items,
         .num_blocks = h->blocks.count,
+        .blocks_are_unsummed = !profiler->recording.sink.sink.table->wants_sums,
         .lanes = h->lanes.items,
         .num_lanes = h->lanes.count,
         .open_calls = h->open_calls.items,

@@ -70,6 +70,7 @@ typedef struct sp_assembly {
     /* In the order in which each lane recorded; whole rings one after the other is fine. */
     const sp_assemble_block *blocks;
     size_t num_blocks;
+    bool blocks_are_unsummed; /* they never left the process: no checksum to check */
     const sp_assemble_lane *lanes; /* index = lane of the records */
     size_t num_lanes;
     const sp_assemble_open_call *open_calls;

@@ -172,8 +172,9 @@ static int take(walk *w, const sp_event *event)
 static int walk_block(walk *w, const sp_assemble_block *block)
 {
     sp_event event;
+    bool checks_sums = w->visitor->check_sums && !w->assembly->blocks_are_unsummed;
     int status =
-        sp_unpack_begin(&w->unpack, block->bytes, block->size, w->visitor->check_sums, w->error);
+        sp_unpack_begin(&w->unpack, block->bytes, block->size, checks_sums, w->error);
     w->has_call = false;
     while (status == SP_OK) {
         sp_unpack_calls(&w->unpack, &w->batch);

@@ -83,7 +83,7 @@ static inline read_run read_recording(sp_recording *recording)
         for (const void *block; (block = table->next(lane->sink, &cursor, &size)) != NULL;) {
             static _Thread_local sp_unpack unpack;
             sp_event event;
-            if (sp_unpack_begin(&unpack, block, size, true, NULL) != SP_OK)
+            if (sp_unpack_begin(&unpack, block, size, table->wants_sums, NULL) != SP_OK)
                 run.damaged = true;
             else
                 while (sp_unpack_next(&unpack, &event))
