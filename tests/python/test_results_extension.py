@@ -224,10 +224,15 @@ def test_asking_again_and_again_does_not_leak():
     """Peak memory after many more rounds stays what it was after a few."""
     child = in_a_child(
         """
+import os
 import resource
+import tempfile
 from scope_profiler.results import ProfilingResults
 from scope_profiler.region import Region
-from scope_profiler.json_export import document
+from scope_profiler.json_export import write_json
+from scope_profiler.prof_export import to_pstats
+
+path = os.path.join(tempfile.mkdtemp(), "x.json")
 
 def once():
     run = ProfilingResults(
@@ -235,7 +240,8 @@ def once():
         metadata={"label": "x", "modules": ["a", "b"]},
     )
     run.events(), run.call_stack(), run.summary(), run._run.summary_rows()
-    run["a"].percentile_duration(20), document(run), run._run.summary_text()
+    run["a"].percentile_duration(20), run._run.summary_text()
+    write_json(run, path), to_pstats(run)
     try:
         run._run.percentiles(0, [500])
     except ValueError:

@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from .h5reader import CorruptProfileError, read_h5, read_h5_summary
     from .json_export import JSONProfileError, export_json, read_json, write_json
     from .mpi_region import MPIRegion
+    from .prof_export import export_flamegraph_svg, export_prof, load_prof, to_pstats
     from .profile_config import GPUOptions, HDF5Options, MemrayOptions, ProfilingOptions
     from .profile_io import load, read_profile, write_profile
     from .region import EventDataUnavailableError, Region
     from .results import ProfilingResults, merge_results
     from .statistics import collect_region_statistics, write_region_statistics_json
+    from .trace_export import export_chrome_trace, export_speedscope
 
 #: Name -> module that has it.
 _LAZY = {
@@ -57,13 +59,19 @@ _LAZY = {
     "call_stack_children": "call_stack",
     "call_stack_roots": "call_stack",
     "collect_region_statistics": "statistics",
+    "export_chrome_trace": "trace_export",
+    "export_flamegraph_svg": "prof_export",
     "export_json": "json_export",
+    "export_prof": "prof_export",
+    "export_speedscope": "trace_export",
     "load": "profile_io",
+    "load_prof": "prof_export",
     "merge_results": "results",
     "read_h5": "h5reader",
     "read_h5_summary": "h5reader",
     "read_json": "json_export",
     "read_profile": "profile_io",
+    "to_pstats": "prof_export",
     "write_json": "json_export",
     "write_profile": "profile_io",
     "write_region_statistics_json": "statistics",
@@ -92,10 +100,12 @@ __all__ = [
     "JSONProfileError", "MPIRegion", "MemrayOptions", "NestingError", "ProfileManager",
     "ProfilingOptions", "ProfilingResults", "Region", "build_call_arrays", "build_call_stack",
     "call_stack_children", "call_stack_roots", "collect_region_statistics", "define_region",
-    "export_json", "finalize", "is_active", "is_configured", "last_results", "load",
+    "export_chrome_trace", "export_flamegraph_svg", "export_json", "export_prof",
+    "export_speedscope", "finalize", "is_active", "is_configured", "last_results", "load",
+    "load_prof",
     "merge_results", "metadata", "pause", "profile", "read_h5", "read_h5_summary", "read_json",
     "read_profile", "recorded_regions", "region", "register_opt_in_tag", "registered_regions",
-    "reset", "resume", "run", "session", "setup", "write_json", "write_profile",
+    "reset", "resume", "run", "session", "setup", "to_pstats", "write_json", "write_profile",
     "write_region_statistics_json",
 ]  # fmt: skip
 

@@ -138,6 +138,30 @@ class Run:
         self, region: int, percents: Sequence[float], ranks: Sequence[int] | None = None
     ) -> tuple[float, ...] | None: ...
     def imbalance(self, region: int, ranks: Sequence[int] | None = None, /) -> float: ...
+    def export(
+        self,
+        kind: str,
+        path: str | PathLike[str],
+        names: Sequence[str] | None = None,
+        ranks: Sequence[int] | None = None,
+        rank: int = 0,
+        label: str | None = None,
+        indent: int = 0,
+        metadata_json: str | None = None,
+        more_json: str | None = None,
+        width: float = 0.0,
+        threshold: float = 0.0,
+        call_paths: bool = True,
+        scalable: bool = True,
+        statistics_only: bool = False,
+    ) -> None: ...
+    def prof_bytes(
+        self,
+        rank: int,
+        names: Sequence[str] | None = None,
+        label: str | None = None,
+        call_paths: bool = True,
+    ) -> bytes: ...
     def times(self) -> Times: ...
     def add_row(
         self,

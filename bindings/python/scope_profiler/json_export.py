@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import re
 from pathlib import Path
 
 from . import _columns
+from ._export import file_names, root_runs
 from ._plain import finite, plain
 from .region import Region
 from .results import ProfilingResults
@@ -59,116 +59,29 @@ def is_json_path(path: str | os.PathLike[str]) -> bool:
 # ---- writing ---------------------------------------------------------------------------------
 
 
-def _aggregate(region: Region, has_events: bool) -> dict[str, float]:
-    """Totals of a region without calls; whole numbers as int."""
-    record = region._record
-    if has_events and record.aggregate is not None:
-        count, total, minimum, maximum, exclusive = record.aggregate
-        return {
-            "count": count,
-            "total": total,
-            "minimum": minimum,
-            "maximum": maximum,
-            "exclusive": exclusive,
-        }
+def _by_rank_json(table: Mapping[int, Any], ranks: list[int] | None) -> dict[str, Any]:
     return {
-        key: int(value) if float(value).is_integer() else value
-        for key, value in (region.stored_summary or {}).items()
-    }
-
-
-def _region_row(name: str, rank: int, region: Region) -> dict[str, Any]:
-    row: dict[str, Any] = {"name": name, "rank": rank}
-    for key, value in (
-        ("source_file", region.source_file),
-        ("source_lineno", region.source_lineno),
-        ("source_text", region.source_text),
-        ("tags", list(region.tags) or None),
-    ):
-        if value is not None:
-            row[key] = value
-    if region.is_aggregate or not region.has_event_data:
-        row["aggregate"] = _aggregate(region, region.has_event_data)
-        if not region.has_event_data:
-            row["event_data_available"] = False
-        return row
-    row["start_times_ns"] = region.start_times_ns.tolist()
-    row["end_times_ns"] = region.end_times_ns.tolist()
-    metadata = region.event_metadata
-    if any(metadata):
-        row["event_metadata"] = list(metadata)
-    for key, argument in _ARRAYS.items():
-        values = getattr(region, f"{argument}_ns" if key.endswith("_ns") else argument)
-        if values is not None:
-            row[key] = values.tolist()
-    if region._record.exclusive_total >= 0:
-        row["exclusive_total_ns"] = region._record.exclusive_total
-    return row
-
-
-def _lane_rows(table: Mapping[int, Iterable[Any]], ranks: list[int] | None) -> dict[str, Any]:
-    return {
-        str(rank): [
-            {key: value for key, value in info._asdict().items() if key != "rank"} for info in infos
-        ]
-        for rank, infos in table.items()
+        str(rank): finite(plain(value))
+        for rank, value in table.items()
         if ranks is None or rank in ranks
     }
 
 
-def _thread_order(rows: dict[str, Any]) -> dict[str, Any]:
-    keys = ("index", "name", "ident", "native_id", "daemon", "start_ns", "end_ns", "cpu_ns")
-    return {
-        rank: [{key: row[key] for key in keys} for row in table] for rank, table in rows.items()
-    }
-
-
-def document(
-    results: ProfilingResults,
-    include: Patterns = None,
-    exclude: Patterns = None,
-    ranks: Ranks = None,
-) -> dict[str, Any]:
-    """Returns the JSON document of a run as a dictionary."""
-    from . import __version__
-
-    chosen = _columns.checked_ranks(ranks)
-    content: dict[str, Any] = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "exporter": f"scope-profiler@{__version__}",
-        "time_unit": "nanoseconds",
-        "num_ranks": results.num_ranks,
-        "event_data_available": results.has_event_data,
-        "metadata": finite(plain(results.metadata)),
-        "regions": [
-            _region_row(name, rank, results[name][rank])
-            for name in results._names(include, exclude)
-            for rank in results[name].ranks
-            if chosen is None or rank in chosen
-        ],
-    }
-    threads, tasks = results.threads, results.tasks
-    if threads:
-        content["threads"] = _thread_order(_lane_rows(threads, chosen))
-    if tasks:
-        content["tasks"] = _lane_rows(tasks, chosen)
+def _counters(results: ProfilingResults, ranks: list[int] | None) -> str | None:
+    """What the library does not know of a run, as members of the document; None without any."""
+    members: dict[str, Any] = {}
     if results.has_likwid:
-        content["likwid"] = {
-            str(rank): {
-                tag: finite(plain(result.as_dict() if hasattr(result, "as_dict") else result))
+        by_rank = {
+            rank: {
+                tag: result.as_dict() if hasattr(result, "as_dict") else result
                 for tag, result in results.get_likwid_regions(rank).items()
             }
             for rank in results.likwid_ranks
-            if chosen is None or rank in chosen
         }
+        members["likwid"] = _by_rank_json(by_rank, ranks)
     if any(results.line_profile.values()):
-        content["line_profile"] = {
-            str(rank): finite(plain(lines))
-            for rank, lines in results.line_profile.items()
-            if chosen is None or rank in chosen
-        }
-    return content
+        members["line_profile"] = _by_rank_json(results.line_profile, ranks)
+    return json.dumps(members, allow_nan=False, ensure_ascii=False) if members else None
 
 
 def write_json(
@@ -193,23 +106,20 @@ def write_json(
     Returns:
         The path.
     """
+    chosen = _columns.checked_ranks(ranks)
     target = Path(path)
-    text = json.dumps(
-        document(results, include, exclude, ranks),
-        indent=indent,
-        allow_nan=False,
-        ensure_ascii=False,
+    results._run.export(
+        "json",
+        target,
+        names=results._names(include, exclude),
+        ranks=chosen,
+        indent=indent or 0,
+        metadata_json=json.dumps(
+            finite(plain(results.metadata)), allow_nan=False, ensure_ascii=False
+        ),
+        more_json=_counters(results, chosen),
+        statistics_only=not results.has_event_data,
     )
-    data = (text + "\n").encode("utf-8", "surrogatepass")
-    if target.name.lower().endswith(".gz"):
-        data = gzip.compress(data, mtime=0)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(data)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
     return target
 
 
@@ -227,32 +137,14 @@ def export_json(
     Returns:
         The paths; none on ranks that are not root.
     """
-    runs = [data] if isinstance(data, ProfilingResults) else list(data)
-    runs = [run for run in runs if run.is_root]
-    target = Path(filepath)
     paths: list[Path] = []
-    for run in runs:
-        path = target if len(runs) == 1 else _labelled(target, run.display_label, paths)
+    for run, path in file_names(filepath, root_runs(data)):
         paths.append(
             write_json(run, path, include=include, exclude=exclude, ranks=ranks, indent=indent)
         )
         if verbose:
             print(f"wrote {path}")
     return paths
-
-
-def _labelled(target: Path, label: str, taken: list[Path]) -> Path:
-    """``<stem>_<label><suffix>``, numbered when that name was already used."""
-    match = re.search(r"(\.json(?:\.gz)?)$", target.name, re.IGNORECASE)
-    suffix = match.group(1) if match else target.suffix
-    stem = target.name[: len(target.name) - len(suffix)] if suffix else target.name
-    slug = re.sub(r"[^\w.-]+", "_", label).strip("_") or "run"
-    path = target.with_name(f"{stem}_{slug}{suffix}")
-    number = 2
-    while path in taken:
-        path = target.with_name(f"{stem}_{slug}_{number}{suffix}")
-        number += 1
-    return path
 
 
 # ---- reading ---------------------------------------------------------------------------------

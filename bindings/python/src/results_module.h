@@ -124,6 +124,10 @@ PyObject *run_write(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_summary_rows(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_summary_text(PyObject *self, PyObject *args, PyObject *kwargs);
 
+/* results_export.c */
+PyObject *run_export(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *run_prof_bytes(PyObject *self, PyObject *args, PyObject *kwargs);
+
 /* Functions of the module, results_table.c. */
 PyObject *results_format_rows(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *results_format_cells(PyObject *module, PyObject *args, PyObject *kwargs);

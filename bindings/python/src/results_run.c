@@ -477,6 +477,14 @@ static PyMethodDef run_methods[] = {
      "summary_text($self, names=None, ranks=None, sort='start', exclusive_percent=False, "
      "columns=None, suppress_notes=False, color=False, title=None, file_path=None)\n--\n\n"
      "The summary table with the box below it."},
+    {"export", KEYWORDS(run_export),
+     "export($self, kind, path, names=None, ranks=None, rank=0, label=None, indent=0, "
+     "metadata_json=None, more_json=None, width=0.0, threshold=0.0, call_paths=True, "
+     "scalable=True, statistics_only=False)\n--\n\n"
+     "Writes the run as a file of another tool."},
+    {"prof_bytes", KEYWORDS(run_prof_bytes),
+     "prof_bytes($self, rank, names=None, label=None, call_paths=True)\n--\n\n"
+     "One rank as the marshalled statistics of cProfile."},
     {NULL, NULL, 0, NULL},
 };
 
