@@ -4,7 +4,7 @@
 #include "recorder/fast.h"
 #include "recorder/path.h"
 
-enum { PAIRS = 300, ROUNDS = 4, RING_WORDS = 4096 /* all of them fit: no drain */ };
+enum { PAIRS = 100, ROUNDS = 3, RING_WORDS = 1024 /* all of them fit: no drain */ };
 
 static double measured_ns = -1;
 static sp_mutex lock = SP_MUTEX_INIT;

@@ -77,7 +77,7 @@ int sp_profiler_start(sp_profiler *profiler, const sp_settings *settings, sp_err
         .max_memory = settings->max_memory > 0 ? settings->max_memory : DEFAULT_MAX_MEMORY};
     sp_profiler_release_states(profiler);
     sp_os_claim_release(&profiler->claim);
-    profiler->has_claimed = false;
+    atomic_store(&profiler->has_claimed, false);
     profiler->next_id = 0;
     profiler->joins = 0;
     profiler->is_host = profiler->is_run = false;

@@ -32,7 +32,7 @@ struct sp_profiler {
     int64_t start_ns;
     atomic_bool was_started;
     sp_os_claim claim;
-    bool has_claimed; /* the output name was settled among processes */
+    atomic_bool has_claimed; /* the output name was settled among processes */
 
     /* Carried from one publication to the next. */
     int64_t next_id;

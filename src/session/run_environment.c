@@ -50,9 +50,11 @@ static int start(sp_profiler *profiler, const char *path)
 
 void sp_run_claim_output(sp_profiler *profiler)
 {
+    if (atomic_load(&profiler->has_claimed))
+        return;
     sp_mutex_lock(&profiler->lock);
     const char *path = profiler->settings.output;
-    if (profiler->is_run && !profiler->has_claimed && path != NULL) {
+    if (profiler->is_run && !atomic_load(&profiler->has_claimed) && path != NULL) {
         int64_t started = sp_environment_number(STARTED_VARIABLE, INT64_MAX);
         bool is_ours = sp_os_claim_take(&profiler->claim, path) &&
                        !sp_os_written_since(path, started);
@@ -65,7 +67,7 @@ void sp_run_claim_output(sp_profiler *profiler)
         }
         free(other);
     }
-    profiler->has_claimed = true;
+    atomic_store(&profiler->has_claimed, true);
     sp_mutex_unlock(&profiler->lock);
 }
 
