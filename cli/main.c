@@ -10,6 +10,8 @@ const cli_command *const cli_commands[] = {
     &cli_run,
     &cli_inspect,
     &cli_export,
+    &cli_import_native,
+    &cli_config,
     &cli_doctor,
     &cli_help,
     NULL,

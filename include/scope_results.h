@@ -57,6 +57,19 @@ SP_API void sp_results_set_num_ranks(sp_results *results, uint32_t num_ranks);
 SP_API int sp_results_write(sp_results *results, const char *path,
                             const sp_store_options *options, sp_error *error);
 
+/* Reads traces (.spt) and profiles that native programs wrote, one for each rank, as one run. Nothing
+ * that they hold is dropped. Metadata: that of the lowest rank's profile; `source` "native";
+ * `start_time_ns` the earliest start of any rank; `label` unless NULL. SP_ERR_INVALID_ARGUMENT when
+ * two files claim one rank, and the statuses of sp_results_open. */
+SP_API int sp_results_import(const char *const *paths, size_t num_paths, const char *label,
+                             sp_results **out, sp_error *error);
+
+/* A new run with the rows of both and the metadata of `profile`. Where both have a rank, the nesting
+ * is found from the times, and threads with the same number within the system are one.
+ * SP_ERR_INVALID_ARGUMENT for a region that both have on one rank. */
+SP_API int sp_results_merge(sp_results *profile, sp_results *native, sp_results **out,
+                            sp_error *error);
+
 SP_API void sp_results_close(sp_results *results);
 
 /* ---- What is in it ---------------------------------------------------------------------------*/

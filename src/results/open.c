@@ -95,6 +95,13 @@ static int refuse_content(const char *path, const unsigned char *head, size_t co
                    describe_start(head, count));
 }
 
+/* What is called so and is none gets the words that go with a trace. */
+static bool is_called_trace(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".spt") == 0;
+}
+
 /* The store that reads the file, told by its content; fails with the name of what it is when there
  * is none. */
 static int choose_store(const char *path, uint64_t size, const sp_store_table **out,
@@ -112,7 +119,9 @@ static int choose_store(const char *path, uint64_t size, const sp_store_table **
         status = sp_os_file_piece(path, 0, head, sizeof head, &count, error);
     if (status != SP_OK)
         return status;
-    if (count < SP_SPT_MAGIC_BYTES || memcmp(head, SP_SPT_MAGIC, SP_SPT_MAGIC_BYTES) != 0)
+    bool is_trace = count >= SP_SPT_MAGIC_BYTES &&
+                    memcmp(head, SP_SPT_MAGIC, SP_SPT_MAGIC_BYTES) == 0;
+    if (!is_trace && !is_called_trace(path))
         return refuse_content(path, head, count, error);
     *out = &sp_spt_reader;
     return SP_OK;

@@ -60,14 +60,24 @@ static bool add_sources(sp_call_sources *sources, const sp_call_source *row)
     return true;
 }
 
-static bool every_row_has_ids(const sp_results *results, uint32_t rank)
+/* A file has the columns for all ranks or for none: where only others recorded ids, they are all -1,
+ * and one look tells. */
+static bool every_row_has_ids(sp_results *results, uint32_t rank)
 {
     unsigned ids = SP_COLUMN_BIT(SP_COLUMN_CALL_ID) | SP_COLUMN_BIT(SP_COLUMN_PARENT_ID);
+    bool has_looked = false;
     for (uint32_t r = sp_run_first_row_of_rank(results, rank); r != SP_NO_ROW;
-         r = results->rows.items[r].next_in_rank)
-        if (results->rows.items[r].row->count > 0 &&
-            (results->rows.items[r].columns & ids) != ids)
+         r = results->rows.items[r].next_in_rank) {
+        int64_t id = 0;
+        if (results->rows.items[r].row->count == 0)
+            continue;
+        if ((results->rows.items[r].columns & ids) != ids)
             return false;
+        if (!has_looked &&
+            sp_run_read_piece(results, r, SP_COLUMN_CALL_ID, 0, 1, &id, NULL) == SP_OK && id < 0)
+            return false;
+        has_looked = true;
+    }
     return true;
 }
 

@@ -13,6 +13,8 @@ commands:
   run                     run a Python script or a native program and record it
   inspect                 show the metadata and the regions of profiles
   export                  write profiles in the format of another tool
+  import-native           make one profile of the files of a native program
+  config                  tell how to build programs that record
   doctor                  show what is found on this machine, and what to do
                           about troubles
   help                    explain a command
@@ -108,7 +110,7 @@ def test_unknown_command(command):
     assert result.err == (
         "usage: scope-profiler [--version] [--help] <command> ...\n"
         "scope-profiler: error: argument command: invalid choice: 'inspekt' "
-        "(choose from 'run', 'inspect', 'export', 'doctor', 'help')\n")
+        "(choose from 'run', 'inspect', 'export', 'import-native', 'config', 'doctor', 'help')\n")
 
 
 @pytest.mark.parametrize("words, message", [

@@ -44,6 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
     for path in dict.fromkeys(_candidates()):
         if _is_ours(path):
             os.environ["SCOPE_PROFILER_PYTHON"] = sys.executable
+            os.environ["SCOPE_PROFILER_CORE"] = os.path.join(os.path.dirname(__file__), "_core")
             sys.stdout.flush()
             sys.stderr.flush()
             os.execv(path, [_NAME, *arguments])
