@@ -18,12 +18,12 @@ static int64_t span_ns(const sp_recording *recording, uint64_t start, uint64_t n
     return (int64_t)((double)(now - start) * (elapsed_ns / (double)(now - first.tick)));
 }
 
-/* Nothing was begun after the call, and its record would be an ordinary one. */
+/* Nothing was begun after the call, nobody gave it metadata, and its record would be an ordinary one. */
 static bool can_vanish(const sp_lane *lane, const sp_frame *frame, uint32_t region)
 {
     uint64_t key = sp_frame_key(frame), flags = key >> SP_KEY_FLAGS_SHIFT & SP_KEY_FLAGS_MASK;
     return sp_frame_is_call(frame) && (uint32_t)key == region &&
-           (flags & ~(uint64_t)SP_CALL_RESUMPTION) == 0 &&
+           (flags & ~(uint64_t)SP_CALL_RESUMPTION) == 0 && (key & SP_KEY_NOTED) == 0 &&
            sp_frame_number(frame) + 1 == lane->next_number;
 }
 
