@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scope_profiler.call_stack import (
+    CallArrays,
     NestingError,
     build_call_arrays,
     build_call_stack,
@@ -45,10 +46,26 @@ def test_a_tree_from_intervals():
     assert list(stack[0]) == [
         "call_id", "name", "call_index", "start", "end", "duration", "inclusive_duration",
         "exclusive_duration", "depth", "parent", "call_path", "source_file", "source_lineno",
-        "color",
+        "lane", "color",
     ]  # fmt: skip
-    assert [call["name"] for call in call_stack_roots(stack)] == ["work"]
-    assert [call["call_id"] for call in call_stack_children(stack, 0)] == [1, 2]
+    assert [call["lane"] for call in stack] == [-1, -1, -1, -1]
+
+
+def test_roots_and_children_by_their_ids():
+    stack = build_call_stack(
+        regions(work=[(0, 100), (200, 210)], leaf=[(10, 20), (30, 60)], deep=[(35, 40)]), 0
+    )
+    assert call_stack_roots(stack) == [0, 4]
+    assert call_stack_children(stack, 0) == [1, 2]
+    assert call_stack_children(stack, None) == [0, 4]
+    assert call_stack_children(stack) == [[1, 2], [], [3], [], []]
+
+
+def test_times_count_from_an_origin():
+    members = regions(work=[(2_000, 9_000)], leaf=[(3_000, 4_000)])
+    shifted = build_call_stack(members, 0, origin=1.5e-6)
+    assert [round(call["start"] * 1e9) for call in shifted] == [500, 1_500]
+    assert [round(call["end"] * 1e9) for call in shifted] == [7_500, 2_500]
 
 
 def test_touching_calls_are_siblings_and_empty_ones_nest():
@@ -79,14 +96,15 @@ def test_a_call_that_ends_before_it_starts():
 def test_arrays_hold_every_call_sorted():
     arrays = build_call_arrays(regions(b=[(50, 60)], a=[(0, 40), (45, 70)]), 0)
     assert len(arrays) == 3
-    assert arrays.names == ("b", "a")
+    assert arrays.names == ["b", "a"]
     assert arrays.start_ns.tolist() == [0, 45, 50]
     assert arrays.region_index.tolist() == [1, 1, 0]
     assert arrays.call_index.tolist() == [0, 1, 0]
     assert arrays.parent.tolist() == [-1, -1, 1]
     assert arrays.exclusive_ns.tolist() == [40, 15, 10]
     assert len(arrays.lane) == 0
-    assert arrays.source_files == (None, None)
+    assert arrays.source_files == [None, None]
+    assert CallArrays(*arrays[:-1]).lane.tolist() == []
 
 
 def test_lanes_are_told_apart():
@@ -98,11 +116,9 @@ def test_lanes_are_told_apart():
     assert arrays.lane.tolist() == [-2, -2, -3, -3]
     assert arrays.depth.tolist() == [0, 1, 0, 1]
     parts = split_by_lane(arrays)
-    assert {lane: part.start_ns.tolist() for lane, part in parts.items()} == {
-        -3: [5, 8],
-        -2: [0, 2],
-    }
-    assert parts[-3].parent.tolist() == [-1, 0]
+    assert [(lane, part.start_ns.tolist()) for lane, part in parts] == [(-3, [5, 8]), (-2, [0, 2])]
+    assert parts[0][1].parent.tolist() == [-1, 0]
+    assert [call["lane"] for call in build_call_stack(members, 0)] == [-2, -2, -3, -3]
 
 
 def test_threads_without_lanes_cannot_be_nested():
@@ -183,9 +199,19 @@ def test_recursion_adds_up_to_the_outermost_call():
 
 
 def test_regions_from_a_snapshot():
-    made = regions_from_snapshot({"a": ([0], [5], None, [3], [-1]), "b": ([1], [2])}, rank=2)
-    assert made["a"][2].call_ids.tolist() == [3] and made["a"][2].gpu_durations is None
-    assert made["b"].ranks == [2]
+    snapshot = {"a": ([0], [5], None, [3], [-1]), "b": ([1], [2])}
+    a, b = regions_from_snapshot(snapshot, rank=2)
+    assert a[2].call_ids.tolist() == [3] and a[2].gpu_durations is None
+    assert (b.name, b.ranks) == ("b", [2])
+    assert exclusive_totals_ns({"a": ([0], [5]), "b": ([1], [2])}) == {"a": 4, "b": 1}
+
+
+def test_a_run_of_totals_has_no_calls():
+    totals = {"count": 3, "total": 90, "minimum": 10, "maximum": 50, "exclusive": 70}
+    members = {"a": MPIRegion("a", {0: Region([], [], aggregate=totals)})}
+    assert build_call_stack(members, 0) == []
+    run = ProfilingResults(members)
+    assert run.call_stack() == [] and run.call_graph() == []
 
 
 def test_against_a_naive_model():

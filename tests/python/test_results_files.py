@@ -426,6 +426,9 @@ def test_totals_only_files(tmp_path):
     for back in (read_h5(path), read_h5_summary(path)):
         assert back["a"].num_calls == 3 and back["a"].events() == []
         assert back["a"].total_exclusive_duration == ns(70)
+    alone = read_h5(path)["a"][0]
+    assert (alone.num_calls, alone.average_duration, len(alone)) == (3, ns(30), 3)
+    assert (alone.p50_duration, alone.std_duration) == (None, None)
     assert read_json(write_json(read_h5(path), tmp_path / "w.json")).summary() == run.summary()
 
 

@@ -145,7 +145,7 @@ def test_columns_that_were_not_recorded_are_none():
         "gpu_average_duration",
     ):
         assert getattr(region, name) is None, name
-    assert region.event_metadata == () and region.threads == []
+    assert region.event_metadata == ({}, {}, {}) and region.threads == []
     assert list(region.events()[0]) == ["call_index", "start", "end", "duration"]
 
 
@@ -153,6 +153,12 @@ def test_events_count_from_an_origin():
     region = Region([2_000_000_000], [2_000_000_500])
     (event,) = region.events(origin=2.0)
     assert (event["start"], event["end"]) == (0.0, ns(500))
+
+
+def test_only_calls_with_metadata_show_it():
+    region = Region([0, 10], [5, 20], event_metadata=[{"i": 1}, {}])
+    assert region.event_metadata == ({"i": 1}, {})
+    assert [event.get("metadata") for event in region.events()] == [{"i": 1}, None]
 
 
 def test_source_and_tags():
@@ -203,7 +209,11 @@ def test_totals_instead_of_calls():
     assert region.events() == [] and region.durations.tolist() == []
     assert region.p50_duration is None and region.has_event_data
     assert region.std_duration is None and region.first_duration is None
-    assert region.stored_summary is None and region.first_start_time is None
+    assert region.stored_summary == totals and region.first_start_time is None
+    assert region.has_timing
+    never = Region([], [], aggregate=dict.fromkeys(totals, 0))
+    assert (never.num_calls, never.std_duration, never.p50_duration) == (0, 0.0, 0.0)
+    assert not never.has_timing
 
 
 def test_stored_statistics_instead_of_calls():
@@ -294,6 +304,23 @@ def test_repr_of_a_pooled_region(pooled):
 def test_a_color_belongs_to_a_name(pooled):
     assert pooled.color == MPIRegion("step", {}).color
     assert len(pooled.color) == 7 and int(pooled.color[1:], 16) >= 0
+
+
+def test_calls_of_all_ranks(pooled):
+    assert pooled.durations.tolist() == [ns(30), ns(60), ns(10)]
+    assert pooled.inclusive_durations.tolist() == pooled.durations.tolist()
+    assert pooled.exclusive_durations.tolist() == pooled.durations.tolist()
+    assert pooled.gpu_durations is None
+    assert MPIRegion("step", {}).durations.tolist() == []
+    timed = Region([0], [9], gpu_durations=[4])
+    assert MPIRegion("g", {0: Region([0], [9]), 1: timed}).gpu_durations.tolist() == [ns(4)]
+
+
+def test_source_and_tags_come_from_the_first_rank_that_has_them():
+    later = Region([0], [1], source_file="b.py", source_lineno=3, source_text="b", tags=("t",))
+    region = MPIRegion("r", {0: Region([0], [1]), 1: later})
+    assert region.has_source and region.tags == ("t",)
+    assert (region.source_file, region.source_lineno, region.source_text) == ("b.py", 3, "b")
 
 
 def test_ranks_sort_as_numbers():

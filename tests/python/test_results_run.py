@@ -2,6 +2,7 @@
 
 import inspect
 import io
+from pathlib import Path
 
 import pytest
 from scope_profiler.concurrency import TaskInfo, ThreadInfo, lane_ids
@@ -80,8 +81,14 @@ def test_times_of_the_run(run):
 def test_times_without_metadata():
     run = ProfilingResults({"a": MPIRegion("a", {0: Region([500], [900])})})
     assert run.time_origin == ns(500)
-    for name in ("run_start_time", "startup_time", "total_time", "finalize_time"):
+    for name in ("run_start_time", "total_time", "finalize_time"):
         assert getattr(run, name) is None, name
+    assert run.startup_time == 0.0
+    exact = ProfilingResults(
+        {"a": MPIRegion("a", {0: Region([500], [900])})},
+        metadata={"start_time_ns": 100.0, "finalize_time_ns": 1_100.0},
+    )
+    assert (exact.startup_time, exact.total_time) == (ns(400), ns(1_000))
     odd = ProfilingResults(
         {"a": MPIRegion("a", {0: Region([500], [900])})}, metadata={"start_time_ns": "early"}
     )
@@ -102,6 +109,8 @@ def test_labels_and_ranks(run):
     run.label = None
     assert (run.label, run.display_label) == (None, "run")
     assert run.default_title() == "out/run.h5 (2 rank(s))"
+    elsewhere = ProfilingResults(file_path=Path.cwd().parent / "run.h5")
+    assert elsewhere.default_title() == "../run.h5 (0 rank(s))"
     assert ProfilingResults().default_title() == "profile (in memory, 0 rank(s))"
     run.label = "other"
     assert run.metadata["label"] == "other" and run.num_nodes is None
@@ -147,6 +156,23 @@ def test_summary_without_a_tree_has_no_exclusive_time():
     crossing = ProfilingResults({"a": MPIRegion("a", {0: Region([0, 5], [10, 20])})})
     (row,) = crossing.summary()
     assert row["total_duration"] == ns(25) and row["exclusive_duration"] is None
+
+
+def test_summary_of_some_regions(run):
+    def names(**filters):
+        return [row["name"] for row in run.summary(**filters)]
+
+    assert names() == ["solve", "solve/inner", "late"]
+    assert names(include="solve", exclude=["solve/"]) == ["solve"]
+
+
+def test_call_stack_counts_from_the_start_of_the_run(run):
+    def starts(**options):
+        return [call["start"] for call in run.call_stack(include="solve$", **options)]
+
+    assert starts() == [ns(100), ns(300)]
+    assert starts(relative=False) == [ns(START + 100), ns(START + 300)]
+    assert starts(origin=(START + 50) * 1e-9) == [ns(50), ns(250)]
 
 
 def test_data_frames(run):

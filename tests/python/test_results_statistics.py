@@ -24,10 +24,7 @@ def run():
 def test_the_document(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     document = collect_region_statistics(run)
-    assert list(document) == [
-        "format", "format_version", "plot", "units", "filters", "common_regions", "files",
-    ]  # fmt: skip
-    assert document["plot"] == "region_statistics"
+    assert list(document) == ["units", "filters", "common_regions", "files"]
     assert document["units"] == {"durations": "seconds"}
     (file,) = document["files"]
     assert file["label"] == "first" and file["file_path"] == str(tmp_path / "x" / "run.h5")
@@ -48,7 +45,7 @@ def test_the_document(run, tmp_path, monkeypatch):
 
 def test_filters(run):
     document = collect_region_statistics(run, include="b", ranks=0)
-    assert document["filters"] == {"include": ["b"], "exclude": None, "ranks": [0]}
+    assert document["filters"] == {"include": "b", "exclude": None, "ranks": [0]}
     assert list(document["files"][0]["region_statistics"]["b"]["per_rank"]) == ["0"]
     assert list(collect_region_statistics(run, exclude=["b"])["files"][0]["region_statistics"]) == [
         "a"
@@ -58,9 +55,35 @@ def test_filters(run):
 def test_several_runs(run, tmp_path):
     other = ProfilingResults({"b": Region([0], [1]), "c": Region([0], [1])}, file_path="other.h5")
     silent = ProfilingResults({}, is_root=False)
-    path = write_region_statistics_json([run, other, silent], tmp_path / "deep" / "stats.json")
+    path = tmp_path / "deep" / "stats.json"
+    returned = write_region_statistics_json([run, other, silent], path)
     text = path.read_text()
     document = json.loads(text, parse_constant=lambda constant: pytest.fail(constant))
+    assert list(document)[:3] == ["format", "format_version", "plot"]
+    assert document["plot"] == "region_statistics"
+    assert {key: document[key] for key in returned} == returned
     assert document["common_regions"] == ["b"]
     assert [file["label"] for file in document["files"]] == ["first", "other"]
     assert text.startswith('{\n  "format"')
+
+
+def test_labels_are_unique_or_given(run):
+    def labels(**given):
+        files = collect_region_statistics([run, run, run], **given)["files"]
+        return [file["label"] for file in files]
+
+    assert labels() == ["first", "first (2)", "first (3)"]
+    assert labels(labels=["x", "y", "x"]) == ["x", "y", "x (2)"]
+    with pytest.raises(ValueError, match="labels must match the number of profiling files"):
+        labels(labels=["x"])
+
+
+def test_ranks_come_first(run):
+    assert collect_region_statistics(run, [1], "b") == collect_region_statistics(
+        run, ranks=1, include="b"
+    )
+
+
+def test_no_runs():
+    with pytest.raises(ValueError, match="No profiling data provided"):
+        collect_region_statistics([])

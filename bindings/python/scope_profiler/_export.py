@@ -22,10 +22,16 @@ _ENDINGS = re.compile(r"(\.(?:trace|speedscope)?\.?json(?:\.gz)?)$", re.IGNORECA
 
 
 def root_runs(data: Data) -> list[ProfilingResults]:
-    """Returns the runs of ranks that are root."""
+    """Returns the runs of ranks that are root.
+
+    Raises:
+        ValueError: There is no run at all.
+    """
     from .results import ProfilingResults
 
     runs = [data] if isinstance(data, ProfilingResults) else list(data)
+    if not runs:
+        raise ValueError("No profiling data provided.")
     return [run for run in runs if run.is_root]
 
 

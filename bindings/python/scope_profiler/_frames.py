@@ -73,7 +73,7 @@ def _event_columns(name: str, rank: int, region: Region, origin_ns: int) -> dict
         ("thread", region.thread_ids),
         ("task", region.task_ids),
         ("await_duration", region.await_times),
-        ("metadata", list(region.event_metadata) or None),
+        ("metadata", list(region._recorded_metadata) or None),
     ):
         if values is not None:
             columns[key] = values

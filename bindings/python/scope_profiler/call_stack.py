@@ -38,16 +38,21 @@ class CallArrays(
         "CallArrays",
         "names source_files source_lines region_index call_index start_ns end_ns depth parent "
         "exclusive_ns lane",
+        defaults=[None],
     )
 ):
     """All calls of one rank, sorted by start ascending, then end descending.
 
-    ``names``, ``source_files`` and ``source_lines`` have one entry per region; the other fields
-    are arrays of shape (len(self),). ``parent`` is an index into them, -1 for a root. ``lane`` is
+    ``names``, ``source_files`` and ``source_lines`` are lists with one entry per region; the other
+    fields are arrays of shape (len(self),). ``parent`` is an index into them, -1 for a root. ``lane`` is
     empty when lanes were not recorded.
     """
 
     __slots__ = ()
+
+    def __new__(cls, *fields: Any, **named: Any) -> CallArrays:
+        arrays = super().__new__(cls, *fields, **named)
+        return arrays if arrays.lane is not None else arrays._replace(lane=_columns.empty())
 
     def __len__(self) -> int:
         return len(self.start_ns)
@@ -62,8 +67,13 @@ def _members(regions: Regions) -> list[MPIRegion]:
 
 
 def _joint_run(regions: Regions, rank: int) -> tuple[Run, list[tuple[str, int]]]:
-    """A run that holds exactly these regions on `rank`, and their (name, row) in order."""
-    members = [region for region in _members(regions) if rank in region]
+    """A run that holds exactly these regions on `rank`, and their (name, row) in order.
+
+    Regions of a run that kept totals have no calls and are left out.
+    """
+    members = [
+        region for region in _members(regions) if rank in region and not region[rank].is_aggregate
+    ]
     runs = {id(region._run): region._run for region in members}
     if len(runs) == 1:
         (run,) = runs.values()
@@ -88,15 +98,17 @@ def arrays_of(run: Run, rank: int, rows: Sequence[tuple[str, int]]) -> CallArray
     """Returns the calls of `rank`, whose regions are the (name, row) pairs `rows`."""
     import numpy as np
 
+    if not rows:
+        return CallArrays([], [], [], *[_columns.empty()] * 7)
     tree = run.call_tree(rank)
     index_of_row = np.full(run.num_rows, -1, dtype=np.int64)
     records = [run.row(row) for _, row in rows]
     for index, (_, row) in enumerate(rows):
         index_of_row[row] = index
     return CallArrays(
-        names=tuple(name for name, _ in rows),
-        source_files=tuple(record.source_file for record in records),
-        source_lines=tuple(record.source_line for record in records),
+        names=[name for name, _ in rows],
+        source_files=[record.source_file for record in records],
+        source_lines=[record.source_line for record in records],
         region_index=index_of_row[_columns.view(tree.row)],
         call_index=_columns.view(tree.call_index).astype(np.int64),
         start_ns=_columns.view(tree.start_ns),
@@ -178,8 +190,8 @@ def select(arrays: CallArrays, names: Iterable[str]) -> CallArrays:
     )
 
 
-def stack_of(arrays: CallArrays) -> list[dict[str, Any]]:
-    """Returns one dictionary per call of `arrays`."""
+def stack_of(arrays: CallArrays, origin_ns: int = 0) -> list[dict[str, Any]]:
+    """Returns one dictionary per call of `arrays`, times counted from `origin_ns`."""
     names = arrays.names
     colors = [color_of(name) for name in names]
     regions = arrays.region_index.tolist()
@@ -191,13 +203,14 @@ def stack_of(arrays: CallArrays) -> list[dict[str, Any]]:
     columns = zip(
         regions,
         arrays.call_index.tolist(),
-        _columns.seconds(arrays.start_ns).tolist(),
-        _columns.seconds(arrays.end_ns).tolist(),
+        _columns.seconds(arrays.start_ns - origin_ns).tolist(),
+        _columns.seconds(arrays.end_ns - origin_ns).tolist(),
         _columns.seconds(arrays.end_ns - arrays.start_ns).tolist(),
         _columns.seconds(arrays.exclusive_ns).tolist(),
         arrays.depth.tolist(),
         parents,
         paths,
+        arrays.lane.tolist() if len(arrays.lane) else [-1] * len(arrays),
     )
     return [
         {
@@ -214,79 +227,103 @@ def stack_of(arrays: CallArrays) -> list[dict[str, Any]]:
             "call_path": path,
             "source_file": arrays.source_files[region],
             "source_lineno": arrays.source_lines[region],
+            "lane": lane,
             "color": colors[region],
         }
-        for call_id, (region, index, start, end, duration, own, depth, parent, path) in enumerate(
-            columns
-        )
-    ]
+        for call_id, (
+            region, index, start, end, duration, own, depth, parent, path, lane,
+        ) in enumerate(columns)
+    ]  # fmt: skip
 
 
-def build_call_stack(regions: Regions, rank: int = 0) -> list[dict[str, Any]]:
+def build_call_stack(regions: Regions, rank: int = 0, origin: float = 0.0) -> list[dict[str, Any]]:
     """Returns one dictionary per call of a rank, in the order of :func:`build_call_arrays`.
 
     Keys: ``call_id`` (position in the list), ``name``, ``call_index``, ``start``, ``end``,
     ``duration``, ``inclusive_duration``, ``exclusive_duration`` (seconds), ``depth``, ``parent``
-    (a call_id, None for a root), ``call_path``, ``source_file``, ``source_lineno``, ``color``.
+    (a call_id, None for a root), ``call_path``, ``source_file``, ``source_lineno``, ``lane`` (-1
+    when lanes were not recorded), ``color``.
+
+    Args:
+        regions: Results, regions by name, or regions.
+        rank: The rank.
+        origin: Seconds on the clock of the calls that count as 0.
 
     Raises:
         NestingError: Two calls of one lane overlap without nesting.
     """
-    return stack_of(build_call_arrays(regions, rank))
+    return stack_of(build_call_arrays(regions, rank), _columns.origin_ns(origin))
 
 
-def call_stack_roots(calls: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Returns the calls of a call stack that have no parent."""
-    return [call for call in calls if call["parent"] is None]
+def call_stack_roots(calls: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Returns the ids of the calls of a call stack that have no parent."""
+    return [call["call_id"] for call in calls if call["parent"] is None]
 
 
-def call_stack_children(
-    calls: Sequence[Mapping[str, Any]], call_id: int | None
-) -> list[Mapping[str, Any]]:
-    """Returns the direct children of a call; of None the roots."""
-    return [call for call in calls if call["parent"] == call_id]
+_ALL: Any = object()
+
+
+def call_stack_children(calls: Sequence[Mapping[str, Any]], call_id: int | None = _ALL) -> list[Any]:
+    """Returns the ids of the direct children of a call, of None the roots.
+
+    Without a call it returns such a list for every call of the stack, so that the children of
+    call ``i`` are ``call_stack_children(calls)[i]``.
+    """
+    if call_id is not _ALL:
+        return [call["call_id"] for call in calls if call["parent"] == call_id]
+    children: dict[int, list[int]] = {call["call_id"]: [] for call in calls}
+    for call in calls:
+        if call["parent"] is not None:
+            children[call["parent"]].append(call["call_id"])
+    return list(children.values())
 
 
 def exclusive_totals_ns(regions: Regions, rank: int = 0) -> dict[str, int]:
     """Returns the exclusive time of every region of a rank in ns.
 
+    Args:
+        regions: As for :func:`build_call_arrays`, or arrays as for
+            :func:`regions_from_snapshot`.
+        rank: The rank.
+
     Raises:
         NestingError: Two calls of one lane overlap without nesting.
     """
-    run, rows = _joint_run(regions, rank)
+    members = _members(regions)
+    if not all(isinstance(member, MPIRegion) for member in members):
+        members = regions_from_snapshot(regions, rank)
+    run, rows = _joint_run(members, rank)
     run.call_tree(rank)  # names both calls if they do not nest, also for rows that need no tree
     return {name: int(_columns.view(run.exclusive(row)).sum()) for name, row in rows}
 
 
-def regions_from_snapshot(
-    snapshot: Mapping[str, Sequence[Any]], rank: int = 0
-) -> dict[str, MPIRegion]:
-    """Makes regions of arrays in ns, by name.
+def regions_from_snapshot(regions: Mapping[str, Sequence[Any]], rank: int = 0) -> list[MPIRegion]:
+    """Makes regions of arrays in ns.
 
     Args:
-        snapshot: For each name the starts, the ends and then as many as there are of device
+        regions: For each name the starts, the ends and then as many as there are of device
             times, call ids, parent ids, thread ids, task ids and suspended times, each an array
             or None.
         rank: Rank that the regions belong to.
     """
-    return {name: MPIRegion(name, {rank: Region(*arrays)}) for name, arrays in snapshot.items()}
+    return [MPIRegion(name, {rank: Region(*arrays)}) for name, arrays in regions.items()]
 
 
-def split_by_lane(calls: CallArrays) -> dict[int, CallArrays]:
-    """Splits calls by lane; without lanes everything belongs to lane -1.
+def split_by_lane(calls: CallArrays) -> list[tuple[int, CallArrays]]:
+    """Splits calls by lane into (lane, calls); without lanes everything belongs to lane -1.
 
     Parents are indices into the split arrays; a parent on another lane becomes -1.
     """
     import numpy as np
 
     if not len(calls.lane):
-        return {-1: calls} if len(calls) else {}
-    parts = {}
+        return [(-1, calls)] if len(calls) else []
+    parts = []
     for lane in sorted(set(calls.lane.tolist())):
         keep = calls.lane == lane
         new_index = np.where(keep, np.cumsum(keep) - 1, -1)
         parent = calls.parent[keep]
-        parts[lane] = calls._replace(
+        part = calls._replace(
             region_index=calls.region_index[keep],
             call_index=calls.call_index[keep],
             start_ns=calls.start_ns[keep],
@@ -296,4 +333,5 @@ def split_by_lane(calls: CallArrays) -> dict[int, CallArrays]:
             exclusive_ns=calls.exclusive_ns[keep],
             lane=calls.lane[keep],
         )
+        parts.append((lane, part))
     return parts

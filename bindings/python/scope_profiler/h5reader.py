@@ -41,11 +41,11 @@ def _open(path: str | os.PathLike[str], verbose: bool) -> Run:
     return Run.open(file)
 
 
-def read_h5(path: str | os.PathLike[str], verbose: bool = False) -> ProfilingResults:
+def read_h5(file_path: str | os.PathLike[str], verbose: bool = False) -> ProfilingResults:
     """Reads an HDF5 profile of any schema. Calls are loaded when they are first asked for.
 
     Args:
-        path: The file.
+        file_path: The file.
         verbose: Say on standard output what is read.
 
     Raises:
@@ -53,11 +53,11 @@ def read_h5(path: str | os.PathLike[str], verbose: bool = False) -> ProfilingRes
         CorruptProfileError: It is not a profile, or truncated or damaged.
         HDF5SchemaError: Its schema version is not valid or too new.
     """
-    return ProfilingResults._from_run(_open(path, verbose), file_path=path)
+    return ProfilingResults._from_run(_open(file_path, verbose), file_path=file_path)
 
 
 def read_h5_summary(
-    path: str | os.PathLike[str],
+    file_path: str | os.PathLike[str],
     verbose: bool = False,
     *,
     fallback: bool = True,
@@ -69,7 +69,7 @@ def read_h5_summary(
     """Reads the stored statistics of an HDF5 profile and none of its calls.
 
     Args:
-        path: The file.
+        file_path: The file.
         verbose: Say on standard output what is read.
         fallback: Read the whole profile when it carries no statistics.
         include_likwid: Also take over hardware counter results.
@@ -83,17 +83,17 @@ def read_h5_summary(
     Raises:
         SummaryDataUnavailable: The file carries no statistics and `fallback` is False.
     """
-    file = _open(path, verbose)
+    file = _open(file_path, verbose)
     run = Run.create()
     names = None if regions is None else [regions] if isinstance(regions, str) else list(regions)
     chosen = None if ranks is None else list(ranks)
     if run.add_statistics_of(file, regions=names, ranks=chosen):
-        results = ProfilingResults._from_run(run, file_path=path, event_data_available=False)
+        results = ProfilingResults._from_run(run, file_path=file_path, event_data_available=False)
     elif fallback:
-        results = ProfilingResults._from_run(file, file_path=path)
+        results = ProfilingResults._from_run(file, file_path=file_path)
     else:
         raise SummaryDataUnavailable(
-            f"{path} carries no stored statistics; read it whole with read_h5()"
+            f"{file_path} carries no stored statistics; read it whole with read_h5()"
         )
     if not include_likwid:
         results._likwid = {}
@@ -117,13 +117,28 @@ def _as_arguments(results: ProfilingResults) -> dict[str, Any]:
     }
 
 
-def load_h5(path: str | os.PathLike[str], verbose: bool = False) -> dict[str, Any]:
+def load_h5(file_path: str | os.PathLike[str], verbose: bool = False) -> dict[str, Any]:
     """Reads an HDF5 profile as the dictionary of arguments of :class:`ProfilingResults`."""
-    return _as_arguments(read_h5(path, verbose))
+    return _as_arguments(read_h5(file_path, verbose))
 
 
 def load_h5_summary(
-    path: str | os.PathLike[str], verbose: bool = False, *, fallback: bool = True
+    file_path: str | os.PathLike[str],
+    verbose: bool = False,
+    *,
+    include_likwid: bool = True,
+    include_line_profile: bool = True,
+    regions: Iterable[str] | None = None,
+    ranks: Iterable[int] | None = None,
 ) -> dict[str, Any]:
-    """Summary-only variant of :func:`load_h5`."""
-    return _as_arguments(read_h5_summary(path, verbose, fallback=fallback))
+    """Reads the stored statistics as :func:`read_h5_summary` without fallback, as arguments."""
+    results = read_h5_summary(
+        file_path,
+        verbose,
+        fallback=False,
+        include_likwid=include_likwid,
+        include_line_profile=include_line_profile,
+        regions=regions,
+        ranks=ranks,
+    )
+    return _as_arguments(results)

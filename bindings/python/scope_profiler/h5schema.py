@@ -26,13 +26,13 @@ SCHEMA_ATTRIBUTE = "scope_profiler_schema"
 CURRENT_SCHEMA_VERSION = 3
 
 
-def read_schema_version(handle: Any) -> int:
+def read_schema_version(h5file: Any) -> int:
     """Returns the schema version of an open file of h5py; 1 when the attribute is missing.
 
     Raises:
         HDF5SchemaError: The version is not a positive integer, or newer than this package reads.
     """
-    value = handle.attrs.get(SCHEMA_ATTRIBUTE, 1)
+    value = h5file.attrs.get(SCHEMA_ATTRIBUTE, 1)
     value = value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
     if isinstance(value, bool) or not isinstance(value, int):
         raise HDF5SchemaError(f"schema version must be an integer, not {value!r}")

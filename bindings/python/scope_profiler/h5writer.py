@@ -51,7 +51,7 @@ class ProfilingWriter:
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        file_path: str | os.PathLike[str],
         metadata: Mapping[str, Any] | None = None,
         *,
         compression: str | None = None,
@@ -62,14 +62,14 @@ class ProfilingWriter:
         """Prepares a writer; nothing is created yet.
 
         Args:
-            path: The file.
+            file_path: The file.
             metadata: Metadata of the run.
             compression: ``"gzip"``, ``"lzf"``, ``"zstd"``, ``"auto"`` or None.
             compression_level: Level of the filter; None takes its default.
             chunk_size: Values per chunk of the time columns; None leaves it to the library.
             atomic: Accepted for older programs; files always appear complete or not at all.
         """
-        self.path = Path(path)
+        self.path = Path(file_path)
         self.index_state = ColumnarIndex()
         self._run = Run.create()
         self._options: dict[str, Any] = {
@@ -83,22 +83,23 @@ class ProfilingWriter:
     @classmethod
     def open_existing(
         cls,
-        path: str | os.PathLike[str],
+        file_path: str | os.PathLike[str],
+        *,
         index_state: ColumnarIndex | Mapping[str, list[Any]] | None = None,
         **options: Any,
     ) -> ProfilingWriter:
         """Returns a writer that adds ranks to an existing profile.
 
         Args:
-            path: The file; it is replaced when the writer is done.
+            file_path: The file; it is replaced when the writer is done.
             index_state: What the file holds according to the writer before; checked.
             options: As of the constructor.
 
         Raises:
             ValueError: The file holds other ranks than `index_state` says.
         """
-        writer = cls(path, **options)
-        existing = Run.open(path)
+        writer = cls(file_path, **options)
+        existing = Run.open(file_path)
         for row in range(existing.num_rows):
             writer._run.add_row_of(existing, row)
         copy_lanes(writer._run, [existing])
@@ -108,7 +109,7 @@ class ProfilingWriter:
         if index_state is not None:
             state = index_state.state() if isinstance(index_state, ColumnarIndex) else index_state
             if sorted(state["ranks"]) != ranks:
-                raise ValueError(f"{path} holds ranks {ranks}, not {sorted(state['ranks'])}")
+                raise ValueError(f"{file_path} holds ranks {ranks}, not {sorted(state['ranks'])}")
         return writer
 
     def write_metadata(self, metadata: Mapping[str, Any]) -> None:
@@ -212,17 +213,17 @@ def _table_rows(table: Any) -> list[dict[str, Any]]:
     return [dict(row._asdict() if hasattr(row, "_asdict") else row) for row in table]
 
 
-def write_metadata(handle: Any, metadata: Mapping[str, Any]) -> None:
+def write_metadata(h5file: Any, metadata: Mapping[str, Any]) -> None:
     """Writes metadata to a :class:`ProfilingWriter` or to an open file of h5py."""
-    if isinstance(handle, ProfilingWriter):
-        handle.write_metadata(metadata)
+    if isinstance(h5file, ProfilingWriter):
+        h5file.write_metadata(metadata)
         return
     import h5py  # type: ignore[import-untyped]
 
     from ._plain import plain
 
     text = h5py.string_dtype("utf-8")
-    group = handle.require_group("metadata")
+    group = h5file.require_group("metadata")
     for key, value in metadata.items():
         value = plain(value)
         if isinstance(value, list):
@@ -231,6 +232,6 @@ def write_metadata(handle: Any, metadata: Mapping[str, Any]) -> None:
             group.attrs[key] = value
 
 
-def write_rank_payload(handle: ProfilingWriter, rank: int, payload: Any) -> bool:
+def write_rank_payload(h5file: ProfilingWriter, rank: int, payload: Any) -> bool:
     """Writes the regions of one rank; as :meth:`ProfilingWriter.write_rank`."""
-    return handle.write_rank(rank, payload)
+    return h5file.write_rank(rank, payload)

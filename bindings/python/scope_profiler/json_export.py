@@ -86,7 +86,7 @@ def _counters(results: ProfilingResults, ranks: list[int] | None) -> str | None:
 
 def write_json(
     results: ProfilingResults,
-    path: str | os.PathLike[str],
+    filepath: str | os.PathLike[str],
     *,
     include: Patterns = None,
     exclude: Patterns = None,
@@ -97,7 +97,7 @@ def write_json(
 
     Args:
         results: The run.
-        path: The file; a name that ends in ``.gz`` is compressed.
+        filepath: The file; a name that ends in ``.gz`` is compressed.
         include: Regular expression(s) of the regions to take; None takes all.
         exclude: Regular expression(s) of the regions to leave out.
         ranks: One rank, several, or None for all.
@@ -107,7 +107,7 @@ def write_json(
         The path.
     """
     chosen = _columns.checked_ranks(ranks)
-    target = Path(path)
+    target = Path(filepath)
     results._run.export(
         "json",
         target,
@@ -124,21 +124,33 @@ def write_json(
 
 
 def export_json(
-    data: ProfilingResults | Iterable[ProfilingResults],
+    profiling_data: ProfilingResults | Iterable[ProfilingResults],
     filepath: str | os.PathLike[str],
+    ranks: Ranks = None,
     include: Patterns = None,
     exclude: Patterns = None,
-    ranks: Ranks = None,
-    indent: int | None = None,
     verbose: bool = True,
+    indent: int | None = None,
 ) -> list[Path]:
     """Writes each run as a JSON profile; several runs become ``<stem>_<label>.json``.
 
+    Args:
+        profiling_data: A run or several.
+        filepath: The file.
+        ranks: One rank, several, or None for all.
+        include: Regular expression(s) of the regions to take; None takes all.
+        exclude: Regular expression(s) of the regions to leave out.
+        verbose: Print what was written.
+        indent: Blanks per level; None writes one line.
+
     Returns:
         The paths; none on ranks that are not root.
+
+    Raises:
+        ValueError: There is no run.
     """
     paths: list[Path] = []
-    for run, path in file_names(filepath, root_runs(data)):
+    for run, path in file_names(filepath, root_runs(profiling_data)):
         paths.append(
             write_json(run, path, include=include, exclude=exclude, ranks=ranks, indent=indent)
         )
@@ -193,8 +205,12 @@ def _restored(metadata: dict[str, Any]) -> dict[str, Any]:
     return {key: float("nan") if value is None else value for key, value in metadata.items()}
 
 
-def read_json(path: str | os.PathLike[str]) -> ProfilingResults:
+def read_json(file_path: str | os.PathLike[str], verbose: bool = False) -> ProfilingResults:
     """Reads a JSON profile, plain or compressed.
+
+    Args:
+        file_path: The file.
+        verbose: Say on standard output what is read.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -202,8 +218,10 @@ def read_json(path: str | os.PathLike[str]) -> ProfilingResults:
     """
     from .concurrency import TaskInfo, ThreadInfo
 
-    file = Path(path)
+    file = Path(file_path)
     content = _load(file)
+    if verbose:
+        print(f"Reading profile {file}")
     _check_head(content, file)
     by_rank: dict[int, dict[str, Region]] = {}
     exclusive: dict[int, dict[str, int]] = {}

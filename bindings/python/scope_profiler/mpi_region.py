@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from ._columns import FloatArray
+
 __all__ = ["MPIRegion"]
 
 # Twenty hues of similar weight; neighbours in the list are easy to tell apart.
@@ -106,31 +108,35 @@ class MPIRegion:
             f"total {self.total_duration:.6f} s, avg {self.average_duration:.3e} s>"
         )
 
-    @property
-    def _first(self) -> Region | None:
-        return self[self.ranks[0]] if self._rows else None
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MPIRegion, (self.name, self.regions)
 
     # ---- where it comes from -----------------------------------------------------------------
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Tags of the region."""
-        return self._first.tags if self._first is not None else ()
+        """Tags of the region, those of the first rank that has some."""
+        return next((tags for rank in self.ranks if (tags := self[rank].tags)), ())
+
+    @property
+    def _source(self) -> Region | None:
+        """The region of the first rank that knows where it is defined."""
+        return next((self[rank] for rank in self.ranks if self[rank].has_source), None)
 
     @property
     def source_file(self) -> str | None:
         """File that defines the region, None when unknown."""
-        return self._first.source_file if self._first is not None else None
+        return None if self._source is None else self._source.source_file
 
     @property
     def source_lineno(self) -> int | None:
         """Line of the definition, None when unknown."""
-        return self._first.source_lineno if self._first is not None else None
+        return None if self._source is None else self._source.source_lineno
 
     @property
     def source_text(self) -> str | None:
         """Source text of the definition, None when it was not captured."""
-        return self._first.source_text if self._first is not None else None
+        return None if self._source is None else self._source.source_text
 
     @property
     def has_source(self) -> bool:
@@ -151,6 +157,45 @@ class MPIRegion:
     def has_thread_data(self) -> bool:
         """Whether the thread of every call was recorded."""
         return bool(self._rows) and all(self[rank].has_thread_data for rank in self._rows)
+
+    # ---- calls -------------------------------------------------------------------------------
+
+    def _pooled(self, name: str) -> FloatArray:
+        import numpy as np
+
+        parts = [getattr(self[rank], name) for rank in self.ranks]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    @property
+    def durations(self) -> FloatArray:
+        """Duration of every call in seconds, rank after rank."""
+        return self._pooled("durations")
+
+    @property
+    def inclusive_durations(self) -> FloatArray:
+        """The same as :attr:`durations`."""
+        return self._pooled("durations")
+
+    @property
+    def exclusive_durations(self) -> FloatArray:
+        """Duration minus the direct children of every call in seconds, rank after rank.
+
+        Raises:
+            NestingError: The calls of a rank overlap without nesting.
+        """
+        return self._pooled("exclusive_durations")
+
+    @property
+    def gpu_durations(self) -> FloatArray | None:
+        """Device time of every call in seconds, NaN where there is none; None without any.
+
+        Rank after rank; ranks without device times are left out.
+        """
+        import numpy as np
+
+        columns = [self[rank].gpu_durations for rank in self.ranks]
+        parts = [column for column in columns if column is not None]
+        return np.concatenate(parts) if parts else None
 
     # ---- statistics --------------------------------------------------------------------------
 
@@ -215,19 +260,19 @@ class MPIRegion:
         value: float = getattr(self._statistics, field)
         return value / _columns.NS_PER_S
 
-    def percentile_duration(self, p: float) -> float | None:
+    def percentile_duration(self, percentile: float) -> float | None:
         """Percentile of the durations of all ranks in seconds.
 
         None when calls were recorded but are not at hand (totals or summary-only read).
 
         Raises:
-            ValueError: `p` lies outside 0..100.
+            ValueError: `percentile` lies outside 0..100.
         """
-        if not 0 <= p <= 100:
-            raise ValueError(f"percentile must be within 0..100, not {p}")
+        if not 0 <= percentile <= 100:
+            raise ValueError(f"percentile must be within 0..100, not {percentile}")
         if self.num_calls == 0:
             return 0.0
-        values = self._run.percentiles(self._index, [p], self.ranks)
+        values = self._run.percentiles(self._index, [percentile], self.ranks)
         return None if values is None else values[0] / _columns.NS_PER_S
 
     @property
@@ -286,22 +331,27 @@ class MPIRegion:
 
     @property
     def has_timing(self) -> bool:
+        """Whether there are calls, and so durations."""
+        return self.num_calls > 0
+
+    @property
+    def _has_times(self) -> bool:
         """Whether it is known when the calls happened."""
         return self.num_calls > 0 and not self.is_aggregate
 
     @property
     def _first_start_ns(self) -> int | None:
-        return self._statistics.start_minimum if self.has_timing else None
+        return self._statistics.start_minimum if self._has_times else None
 
     @property
     def first_start_time(self) -> float | None:
         """Start of the first call on any rank in seconds, None when not known."""
-        return self._seconds("start_minimum") if self.has_timing else None
+        return self._seconds("start_minimum") if self._has_times else None
 
     @property
     def last_end_time(self) -> float | None:
         """End of the call that ended last on any rank in seconds, None when not known."""
-        return self._seconds("end_maximum") if self.has_timing else None
+        return self._seconds("end_maximum") if self._has_times else None
 
     # ---- by rank -----------------------------------------------------------------------------
 

@@ -214,10 +214,11 @@ def read_native_h5(
     return ranks, results.metadata
 
 
-def read_native_ranks(path: str | os.PathLike[str]) -> dict[int, dict[str, Region]]:
-    """Reads a trace or a per-rank profile as ``{rank: {name: Region}}``."""
-    ranks, _ = _read_native(Path(path))
-    return ranks
+def read_native_ranks(
+    path: str | os.PathLike[str],
+) -> tuple[dict[int, dict[str, Region]], dict[str, Any]]:
+    """Reads a trace or a per-rank profile as ``({rank: {name: Region}}, metadata)``."""
+    return _read_native(Path(path))
 
 
 def _read_native(path: Path) -> tuple[dict[int, dict[str, Region]], dict[str, Any]]:
@@ -296,7 +297,7 @@ def _earliest_start(
     return min(starts) if starts else None
 
 
-def write_results(results: ProfilingResults, path: str | os.PathLike[str]) -> Path:
+def write_results(results: ProfilingResults, output_path: str | os.PathLike[str]) -> Path:
     """Writes starts, ends and sources of a run as an HDF5 profile.
 
     The file has no call ids, so readers find the nesting from the intervals.
@@ -319,23 +320,23 @@ def write_results(results: ProfilingResults, path: str | os.PathLike[str]) -> Pa
             )
     set_metadata(run, results.metadata)
     run.set_num_ranks(results.num_ranks)
-    target = Path(path)
+    target = Path(output_path)
     run.write(target)
     return target
 
 
 def convert_traces(
-    inputs: Inputs, output: str | os.PathLike[str], label: str | None = None
+    inputs: Inputs, output_path: str | os.PathLike[str], label: str | None = None
 ) -> Path:
     """Reads traces and writes them as one HDF5 profile.
 
     Args:
         inputs: Files and folders, see :func:`find_traces`.
-        output: The profile.
+        output_path: The profile.
         label: Label of the run; default the name of the output without its ending.
 
     Returns:
         The path of the profile.
     """
-    target = Path(output)
+    target = Path(output_path)
     return write_results(load_traces(inputs, target.stem if label is None else label), target)

@@ -69,8 +69,12 @@ def _check_readable(kind: str, path: str | os.PathLike[str]) -> None:
         )
 
 
-def load(path: str | os.PathLike[str]) -> ProfilingResults:
+def load(path: str | os.PathLike[str], verbose: bool = False) -> ProfilingResults:
     """Reads a profile of any kind; the kind is seen from its content.
+
+    Args:
+        path: The file.
+        verbose: Say on standard output what is read.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -88,46 +92,57 @@ def load(path: str | os.PathLike[str]) -> ProfilingResults:
         from .native_trace import load_traces
 
         return load_traces(file)
-    return _read(sniff_profile_format(file), file)
+    return _read(sniff_profile_format(file), file, verbose)
 
 
-def read_profile(path: str | os.PathLike[str]) -> ProfilingResults:
+def read_profile(file_path: str | os.PathLike[str], verbose: bool = False) -> ProfilingResults:
     """Reads a profile; the kind is told by its name.
+
+    Args:
+        file_path: The file.
+        verbose: Say on standard output what is read.
 
     Raises:
         ValueError: The name is that of an HTML report.
     """
-    return _read(profile_format(path), path)
+    return _read(profile_format(file_path), file_path, verbose)
 
 
-def _read(kind: str, path: str | os.PathLike[str]) -> ProfilingResults:
+def _read(kind: str, path: str | os.PathLike[str], verbose: bool) -> ProfilingResults:
     _check_readable(kind, path)
     if kind == FORMAT_JSON:
         from .json_export import read_json
 
-        return read_json(path)
+        return read_json(path, verbose)
     from .h5reader import read_h5
 
-    return read_h5(path)
+    return read_h5(path, verbose)
 
 
-def read_profile_summary(path: str | os.PathLike[str]) -> ProfilingResults:
-    """Reads the statistics of a profile without its calls where the file carries them."""
-    kind = profile_format(path)
+def read_profile_summary(file_path: str | os.PathLike[str], **kwargs: Any) -> ProfilingResults:
+    """Reads the statistics of a profile without its calls where the file carries them.
+
+    Args:
+        file_path: The file; its name tells the kind.
+        kwargs: For HDF5 as of :func:`read_h5_summary`.
+    """
+    kind = profile_format(file_path)
     if kind != FORMAT_HDF5:
-        return _read(kind, path)
+        return _read(kind, file_path, bool(kwargs.get("verbose", False)))
     from .h5reader import read_h5_summary
 
-    return read_h5_summary(path)
+    return read_h5_summary(file_path, **kwargs)
 
 
-def write_profile(results: ProfilingResults, path: str | os.PathLike[str], **options: Any) -> Path:
+def write_profile(
+    results: ProfilingResults, file_path: str | os.PathLike[str], **kwargs: Any
+) -> Path:
     """Writes a run; the name decides about the kind.
 
     Args:
         results: The run.
-        path: The file: JSON (``.json``, ``.json.gz``), else HDF5.
-        options: As of :func:`scope_profiler.write_json`; for HDF5 ``compression``,
+        file_path: The file: JSON (``.json``, ``.json.gz``), else HDF5.
+        kwargs: As of :func:`scope_profiler.write_json`; for HDF5 ``compression``,
             ``compression_level`` and ``chunk_size``.
 
     Returns:
@@ -137,18 +152,18 @@ def write_profile(results: ProfilingResults, path: str | os.PathLike[str], **opt
         ValueError: The name is that of an HTML report.
         EventDataUnavailableError: An HDF5 profile of a summary-only read.
     """
-    kind = profile_format(path)
-    target = Path(path)
+    kind = profile_format(file_path)
+    target = Path(file_path)
     if kind == FORMAT_JSON:
         from .json_export import write_json
 
-        return write_json(results, target, **options)
+        return write_json(results, target, **kwargs)
     if kind == FORMAT_HTML:
         raise ValueError(
             f"{target} is the name of an HTML report, which this version does not write; "
             "choose a name ending in .h5 or .json"
         )
-    write_h5(results, target, **options)
+    write_h5(results, target, **kwargs)
     return target
 
 

@@ -157,6 +157,11 @@ class Region:
     def __len__(self) -> int:
         return self.num_calls
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        from ._pickling import reduce_region
+
+        return reduce_region(self)
+
     # ---- calls -------------------------------------------------------------------------------
 
     @property
@@ -172,7 +177,13 @@ class Region:
 
     @property
     def stored_summary(self) -> dict[str, float] | None:
-        """Stored statistics of a summary-only read in ns, None for a full read."""
+        """Statistics of a region without calls in ns; None where the calls are at hand.
+
+        Of a run that kept totals these: ``count``, ``total``, ``minimum``, ``maximum``,
+        ``exclusive``; of a summary-only read all that the file stores.
+        """
+        if self._record.aggregate is not None:
+            return dict(zip(_AGGREGATE_KEYS, self._record.aggregate))
         if self.has_event_data:
             return None
         return stored_summary(self._statistics, self._record)
@@ -307,7 +318,12 @@ class Region:
 
     @property
     def event_metadata(self) -> tuple[dict[str, Any], ...]:
-        """One dictionary per call, or an empty tuple when no call has metadata."""
+        """One dictionary per call, empty for a call without metadata."""
+        return self._recorded_metadata or tuple({} for _ in range(self._record.count))
+
+    @property
+    def _recorded_metadata(self) -> tuple[dict[str, Any], ...]:
+        """As :attr:`event_metadata`, but nothing when no call has metadata."""
         self._check_events()
         text = self._record.event_metadata_json
         if text is None:
@@ -330,7 +346,7 @@ class Region:
             return []
         return sorted(set(self._time_column(_columns.THREAD_ID).tolist()))
 
-    def for_thread(self, index: int) -> Region:
+    def for_thread(self, thread_index: int) -> Region:
         """Returns the region with the calls of one thread alone.
 
         Raises:
@@ -341,12 +357,12 @@ class Region:
             raise ValueError(
                 "threads were not recorded; record with track_threads=True to tell them apart"
             )
-        mask = threads == index
+        mask = threads == thread_index
 
         def pick(values: IntArray | None) -> IntArray | None:
             return None if values is None else values[mask]
 
-        metadata = self.event_metadata
+        metadata = self._recorded_metadata
         part = Region(
             self.start_times_ns[mask],
             self.end_times_ns[mask],
@@ -407,7 +423,8 @@ class Region:
     @property
     def num_calls(self) -> int:
         """Number of calls."""
-        return self._record.count
+        record = self._record
+        return record.count if record.aggregate is None else record.aggregate[0]
 
     @property
     def total_duration(self) -> float:
@@ -445,27 +462,29 @@ class Region:
         return self._unless_totals(self._statistics.deviation)
 
     def _unless_totals(self, value: float) -> float | None:
-        return None if self.is_aggregate and self.num_calls else _ns_to_s(value)
+        if self.num_calls == 0:
+            return 0.0
+        return None if self.is_aggregate else _ns_to_s(value)
 
-    def percentile_duration(self, p: float) -> float | None:
+    def percentile_duration(self, percentile: float) -> float | None:
         """Percentile of the durations in seconds, interpolated between neighbours.
 
         Args:
-            p: 0 to 100.
+            percentile: 0 to 100.
 
         Returns:
             None when calls were recorded but are not at hand (totals or summary-only read).
 
         Raises:
-            ValueError: `p` lies outside 0..100.
+            ValueError: `percentile` lies outside 0..100.
         """
-        if not 0 <= p <= 100:
-            raise ValueError(f"percentile must be within 0..100, not {p}")
+        if not 0 <= percentile <= 100:
+            raise ValueError(f"percentile must be within 0..100, not {percentile}")
         if self.num_calls == 0:
             return 0.0
         if self._record.columns == 0:
             return None
-        values = self._run.percentiles(self._record.region, [p], [self._record.rank])
+        values = self._run.percentiles(self._record.region, [percentile], [self._record.rank])
         return None if values is None else _ns_to_s(values[0])
 
     @property
@@ -538,18 +557,23 @@ class Region:
 
     @property
     def has_timing(self) -> bool:
+        """Whether there are calls, and so durations."""
+        return self.num_calls > 0
+
+    @property
+    def _has_times(self) -> bool:
         """Whether it is known when the calls happened."""
         return self.num_calls > 0 and not self.is_aggregate
 
     @property
     def first_start_time(self) -> float | None:
         """Start of the first call in seconds, None when not known."""
-        return _ns_to_s(self._statistics.start_minimum) if self.has_timing else None
+        return _ns_to_s(self._statistics.start_minimum) if self._has_times else None
 
     @property
     def last_end_time(self) -> float | None:
         """End of the call that ended last in seconds, None when not known."""
-        return _ns_to_s(self._statistics.end_maximum) if self.has_timing else None
+        return _ns_to_s(self._statistics.end_maximum) if self._has_times else None
 
     def get_summary(self) -> dict[str, Any]:
         """Returns the statistics as a dictionary in seconds.
@@ -566,8 +590,8 @@ class Region:
 
         Returns:
             ``call_index``, ``start``, ``end``, ``duration`` in seconds, and ``gpu_duration``,
-            ``call_id``, ``parent_id``, ``thread``, ``task``, ``await_duration``, ``metadata``
-            where they were recorded. Empty for a run that kept totals only.
+            ``call_id``, ``parent_id``, ``thread``, ``task``, ``await_duration`` where they were
+            recorded, ``metadata`` of calls that have some. Empty for a run that kept totals only.
 
         Raises:
             EventDataUnavailableError: Only the stored statistics were read.
@@ -600,8 +624,9 @@ class Region:
         if awaited is not None:
             for event, value in zip(events, awaited.tolist()):
                 event["await_duration"] = value
-        for event, metadata in zip(events, self.event_metadata):
-            event["metadata"] = metadata
+        for event, metadata in zip(events, self._recorded_metadata):
+            if metadata:
+                event["metadata"] = metadata
         return events
 
 

@@ -152,11 +152,11 @@ class ProfilingResults:
         return cls._from_run(Run.from_image(capsule), file_path=file_path)
 
     @classmethod
-    def from_h5(cls, path: str | os.PathLike[str], verbose: bool = False) -> ProfilingResults:
+    def from_h5(cls, file_path: str | os.PathLike[str], verbose: bool = False) -> ProfilingResults:
         """Reads an HDF5 profile; as :func:`scope_profiler.read_h5`."""
         from .h5reader import read_h5
 
-        return read_h5(path, verbose=verbose)
+        return read_h5(file_path, verbose=verbose)
 
     def _bind(self, run: Run, *, file_path: Any, is_root: bool) -> None:
         self._run = run
@@ -179,15 +179,15 @@ class ProfilingResults:
         """Names of all regions in the order of the file."""
         return list(self._regions)
 
-    def get_region(self, name: str) -> MPIRegion:
+    def get_region(self, region_name: str) -> MPIRegion:
         """Returns the region of that name.
 
         Raises:
             KeyError: There is none; the text lists the names.
         """
-        region = self._regions.get(name)
+        region = self._regions.get(region_name)
         if region is None:
-            raise KeyError(f"No region named {name!r}. Available regions: {self.region_names}")
+            raise KeyError(f"No region named {region_name!r}. Available regions: {self.region_names}")
         return region
 
     def __getitem__(self, name: str) -> MPIRegion:
@@ -204,9 +204,14 @@ class ProfilingResults:
 
     def __repr__(self) -> str:
         return (
-            f"<ProfilingResults '{self.display_label}': {len(self)} region(s) on "
+            f"<ProfilingResults '{self.file_path or self.display_label}': {len(self)} region(s), "
             f"{self.num_ranks} rank(s)>"
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from ._pickling import reduce_results
+
+        return reduce_results(self)
 
     def _names(self, include: Patterns, exclude: Patterns) -> list[str]:
         included, excluded = _patterns(include), _patterns(exclude)
@@ -282,8 +287,7 @@ class ProfilingResults:
 
     @property
     def _start_ns(self) -> int | None:
-        start = self.metadata.get("start_time_ns")
-        return start if isinstance(start, int) and not isinstance(start, bool) else None
+        return _whole(self.metadata.get("start_time_ns"))
 
     @property
     def _origin_ns(self) -> int:
@@ -323,13 +327,15 @@ class ProfilingResults:
 
     @property
     def startup_time(self) -> float | None:
-        """Time from the start of the run to the first entry in seconds, None when not known."""
-        return _difference(self._run.times().first_entry, self._start_ns)
+        """Time from the start of the run to the first entry in seconds.
+
+        0.0 when the start is not known, None without calls.
+        """
+        return _difference(self._run.times().first_entry, self._origin_ns)
 
     @property
     def _finalize_ns(self) -> int | None:
-        value = self.metadata.get("finalize_time_ns")
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        return _whole(self.metadata.get("finalize_time_ns"))
 
     @property
     def finalize_time(self) -> float | None:
@@ -390,17 +396,31 @@ class ProfilingResults:
 
         self._check_events()
         rows = [
-            (name, region._rows[rank]) for name, region in self._regions.items() if rank in region
+            (name, region._rows[rank])
+            for name, region in self._regions.items()
+            if rank in region and not self.is_aggregate
         ]
         return select(arrays_of(self._run, rank, rows), self._names(include, exclude))
 
     def call_stack(
-        self, rank: int = 0, include: Patterns = None, exclude: Patterns = None
+        self,
+        rank: int = 0,
+        include: Patterns = None,
+        exclude: Patterns = None,
+        relative: bool = True,
+        origin: float | None = None,
     ) -> list[dict[str, Any]]:
         """Returns the calls of a rank with parent, depth and exclusive time.
 
         Filters take calls out of the tree: their children go to the nearest call that is left,
-        exclusive times stay those of the whole tree.
+        exclusive times stay those of the whole tree. A run that kept totals only has no calls.
+
+        Args:
+            rank: The rank.
+            include: Regular expression(s) of the regions to take; None takes all.
+            exclude: Regular expression(s) of the regions to leave out.
+            relative: Count times from :attr:`time_origin`; otherwise they are absolute.
+            origin: Seconds on the clock of the calls to count from instead.
 
         Raises:
             NestingError: Two calls of one lane overlap without nesting.
@@ -408,7 +428,8 @@ class ProfilingResults:
         """
         from .call_stack import stack_of
 
-        return stack_of(self._arrays(rank, include, exclude))
+        origin_ns = self._chosen_origin_ns(relative, origin)
+        return stack_of(self._arrays(rank, include, exclude), origin_ns)
 
     def call_graph(
         self, rank: int = 0, include: Patterns = None, exclude: Patterns = None
@@ -453,14 +474,20 @@ class ProfilingResults:
 
     # ---- tables ------------------------------------------------------------------------------
 
-    def summary(self) -> list[dict[str, Any]]:
+    def summary(
+        self, include: Patterns = None, exclude: Patterns = None
+    ) -> list[dict[str, Any]]:
         """Returns the statistics of every region, pooled over ranks, as dictionaries.
 
         Those of :meth:`MPIRegion.get_summary` with ``tags``, ``p50_duration``, ``p95_duration``,
         ``p99_duration``, ``rank_imbalance``, ``rank_imbalance_pct`` and the short names ``p50``,
-        ``p95``, ``p99``, ``imbalance``.
+        ``p95``, ``p99``, ``imbalance``; in the order of :meth:`get_regions`.
+
+        Args:
+            include: Regular expression(s) of the regions to take; None takes all.
+            exclude: Regular expression(s) of the regions to leave out.
         """
-        return [summary_row(region) for region in self]
+        return [summary_row(region) for region in self.get_regions(include, exclude)]
 
     def to_dataframe(
         self, include: Patterns = None, exclude: Patterns = None, per_rank: bool = False
@@ -650,6 +677,13 @@ def _count_ranks(run: Run, metadata: Mapping[str, Any]) -> int:
     return max(run.num_ranks, size if isinstance(size, int) else 0)
 
 
+def _whole(value: Any) -> int | None:
+    """A time of the metadata in ns, None when it is no number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return int(value) if value - value == 0 else None
+
+
 def _seconds(value: int | None) -> float | None:
     return None if value is None else value / _columns.NS_PER_S
 
@@ -659,9 +693,9 @@ def _difference(end: int | None, start: int | None) -> float | None:
 
 
 def _relative(path: Path) -> str:
-    """Path as one would type it here: relative when it lies below the working directory."""
+    """Path as seen from the working directory."""
     try:
-        return str(path.resolve().relative_to(Path.cwd()))
+        return os.path.relpath(path)
     except (OSError, ValueError):
         return str(path)
 
@@ -683,14 +717,14 @@ def _by_name(regions: Any) -> dict[str, dict[int, Region]]:
 
 
 def merge_results(
-    *sets: ProfilingResults,
+    *result_sets: ProfilingResults,
     label: str | None = None,
     file_path: str | os.PathLike[str] | None = None,
 ) -> ProfilingResults:
     """Puts several runs into one. Sets of ranks that are not root are left out.
 
     Args:
-        sets: Runs without a region in common.
+        result_sets: Runs without a region in common.
         label: Label of the result.
         file_path: Path of the result; by default that of the first run.
 
@@ -701,7 +735,7 @@ def merge_results(
     Raises:
         ValueError: No run is left, or a region appears in two of them.
     """
-    roots = [results for results in sets if results.is_root]
+    roots = [results for results in result_sets if results.is_root]
     if not roots:
         raise ValueError("merge_results() needs at least one result set of a root rank")
     run = Run.create()

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from . import _columns
+from ._export import root_runs
 from ._plain import finite
 
 TYPE_CHECKING = False
@@ -20,14 +21,26 @@ if TYPE_CHECKING:
 
 __all__ = ["collect_region_statistics", "write_region_statistics_json"]
 
+#: What a file begins with.
+_ENVELOPE = {
+    "format": "scope-profiler-plot-data",
+    "format_version": 1,
+    "plot": "region_statistics",
+}
+
 _FIELDS = ("average", "min", "max", "first", "last", "std", "total")
 
 
-def _runs(data: ProfilingResults | Iterable[ProfilingResults]) -> list[ProfilingResults]:
-    from .results import ProfilingResults
-
-    runs = [data] if isinstance(data, ProfilingResults) else list(data)
-    return [run for run in runs if run.is_root]
+def _unique(labels: Iterable[str]) -> list[str]:
+    """The labels, those that were there before with a number behind."""
+    unique: list[str] = []
+    for label in labels:
+        number, candidate = 1, label
+        while candidate in unique:
+            number += 1
+            candidate = f"{label} ({number})"
+        unique.append(candidate)
+    return unique
 
 
 def _statistics(region: Region | MPIRegion) -> dict[str, Any]:
@@ -50,44 +63,50 @@ def _region_statistics(region: MPIRegion, ranks: list[int] | None) -> dict[str, 
 
 
 def collect_region_statistics(
-    data: ProfilingResults | Iterable[ProfilingResults],
+    profiling_data: ProfilingResults | Iterable[ProfilingResults],
+    ranks: Ranks = None,
     include: Patterns = None,
     exclude: Patterns = None,
-    ranks: Ranks = None,
+    labels: Iterable[str] | None = None,
 ) -> dict[str, Any]:
     """Collects the statistics of every region of one or several runs.
 
     Args:
-        data: A run or several.
+        profiling_data: A run or several.
+        ranks: One rank, several, or None for all.
         include: Regular expression(s) of the regions to take; None takes all.
         exclude: Regular expression(s) of the regions to leave out.
-        ranks: One rank, several, or None for all.
+        labels: Names of the runs; default their own.
 
     Returns:
         A document with ``units``, ``filters``, ``common_regions`` (names found in every run) and
         ``files``, one entry per run: ``label``, ``file_path``, ``num_ranks``,
-        ``total_time_seconds`` and ``region_statistics`` by name. Durations are in seconds, None
-        where a rank has no call.
+        ``total_time_seconds`` and ``region_statistics`` by name. Names are sorted, durations in
+        seconds and None where a rank has no call.
+
+    Raises:
+        ValueError: There is no run, or not one label for every run.
     """
     chosen = _columns.checked_ranks(ranks)
+    runs = root_runs(profiling_data)
+    names = [run.display_label for run in runs] if labels is None else list(labels)
+    if len(names) != len(runs):
+        raise ValueError("labels must match the number of profiling files.")
     files: list[dict[str, Any]] = []
-    for run in _runs(data):
-        regions = run.get_regions(include, exclude)
+    for run, label in zip(runs, _unique(names)):
+        regions = {region.name: region for region in run.get_regions(include, exclude)}
         files.append(
             {
-                "label": run.display_label,
+                "label": label,
                 "file_path": None if run.file_path is None else os.path.abspath(run.file_path),
                 "num_ranks": run.num_ranks,
                 "total_time_seconds": run.total_time,
                 "region_statistics": {
-                    region.name: _region_statistics(region, chosen) for region in regions
+                    name: _region_statistics(regions[name], chosen) for name in sorted(regions)
                 },
             }
         )
     return {
-        "format": "scope-profiler-plot-data",
-        "format_version": 1,
-        "plot": "region_statistics",
         "units": {"durations": "seconds"},
         "filters": {"include": _listed(include), "exclude": _listed(exclude), "ranks": chosen},
         "common_regions": _common([list(file["region_statistics"]) for file in files]),
@@ -95,10 +114,8 @@ def collect_region_statistics(
     }
 
 
-def _listed(patterns: Patterns) -> list[str] | None:
-    if patterns is None:
-        return None
-    return [patterns] if isinstance(patterns, str) else list(patterns)
+def _listed(patterns: Patterns) -> str | list[str] | None:
+    return patterns if patterns is None or isinstance(patterns, str) else list(patterns)
 
 
 def _common(names: list[list[str]]) -> list[str]:
@@ -108,19 +125,21 @@ def _common(names: list[list[str]]) -> list[str]:
 
 
 def write_region_statistics_json(
-    data: ProfilingResults | Iterable[ProfilingResults],
+    profiling_data: ProfilingResults | Iterable[ProfilingResults],
     filepath: str | os.PathLike[str],
+    ranks: Ranks = None,
     include: Patterns = None,
     exclude: Patterns = None,
-    ranks: Ranks = None,
-) -> Path:
+    labels: Iterable[str] | None = None,
+) -> dict[str, Any]:
     """Writes the document of :func:`collect_region_statistics` as JSON with indent 2.
 
     Returns:
-        The path.
+        The document.
     """
     path = Path(filepath)
     path.parent.mkdir(parents=True, exist_ok=True)
-    document = finite(collect_region_statistics(data, include, exclude, ranks))
+    statistics = collect_region_statistics(profiling_data, ranks, include, exclude, labels)
+    document = {**_ENVELOPE, **finite(statistics)}
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return path
+    return statistics

@@ -53,7 +53,7 @@ PERCENTAGE_MODES = ("coverage", "exclusive")
 
 
 def normalize_region_table_columns(
-    columns: Iterable[str] | str | None,
+    columns: Iterable[str] | str | None = None,
 ) -> tuple[str, ...] | None:
     """Returns the public keys of chosen columns; None (the default set) stays None.
 
@@ -149,8 +149,25 @@ def region_rows(
     )
 
 
+def _coverage(region: MPIRegion) -> float:
+    """Seconds in which the region was active, summed over ranks: nested calls count once."""
+    import numpy as np
+
+    covered = 0
+    for rank in region.ranks:
+        part = region[rank]
+        if part.stored_summary is not None or part.num_calls == 0:
+            covered += part._statistics.total
+            continue
+        starts, ends = part.start_times_ns, part.end_times_ns
+        reached = np.maximum.accumulate(ends)
+        since = np.maximum(starts[1:], reached[:-1])
+        covered += int(ends[0] - starts[0] + np.maximum(ends[1:] - since, 0).sum())
+    return covered / _columns.NS_PER_S
+
+
 def region_row(
-    region: MPIRegion, ranks: Ranks = None, include_exclusive: bool = False
+    region: MPIRegion, ranks: Ranks = None, *, include_exclusive: bool = False
 ) -> dict[str, Any]:
     """Returns the row of one region taken alone, pooled over the ranks.
 
@@ -172,9 +189,9 @@ def region_row(
         "call_path": region.name,
         "num_ranks": len(region),
         "calls": region.num_calls,
-        "total": region.total_duration,
-        "coverage": region.total_duration,
-        "exclusive": exclusive_or_none(region) if include_exclusive else None,
+        "total": region.total_duration if is_known else None,
+        "coverage": _coverage(region) if is_known else None,
+        "exclusive": exclusive_or_none(region) if include_exclusive and is_known else None,
         "avg": region.average_duration if is_known else None,
         "min": region.min_duration if is_known else None,
         "max": region.max_duration if is_known else None,
