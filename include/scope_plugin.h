@@ -157,6 +157,7 @@ typedef struct sp_store_description {
     size_t num_tasks;
     const sp_extra *extras;
     size_t num_extras;
+    const unsigned *row_columns; /* masks of single rows; NULL: every row has `columns` */
 } sp_store_description;
 
 typedef struct sp_store_table {

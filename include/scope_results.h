@@ -26,7 +26,7 @@ typedef struct sp_results sp_results;
 
 /* ---- Opening and building --------------------------------------------------------------------*/
 
-/* Opens a profile by content: HDF5, or a native trace (.spt). Reads the index only; calls are
+/* Opens a profile by content: HDF5, JSON (plain or compressed), or a native trace (.spt). Reads the index only; calls are
  * read when first asked for. SP_ERR_NOT_FOUND, SP_ERR_NOT_A_PROFILE, SP_ERR_DAMAGED, SP_ERR_SCHEMA,
  * SP_ERR_NO_MODULE. */
 SP_API int sp_results_open(const char *path, sp_results **out, sp_error *error);

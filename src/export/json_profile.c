@@ -29,9 +29,46 @@ typedef struct profile_writer {
 
 /* ---- Metadata --------------------------------------------------------------------------------*/
 
-static void add_entry(sp_json_layout *layout, const sp_metadata_entry *entry)
+/* Text of an extra array that a JSON profile brought along; NULL when there is none. */
+static const char *find_extra(const sp_results *results, const char *name)
+{
+    for (size_t i = 0; i < results->extras.count; i++) {
+        const sp_extra *extra = results->extras.items[i];
+        if (extra->texts != NULL && extra->length == 1 && strcmp(extra->name, name) == 0)
+            return extra->texts[0];
+    }
+    return NULL;
+}
+
+/* The member `key` of the object `json`, as it was before the model took it for a text or a number. */
+static bool add_original(sp_json_layout *layout, const char *json, const char *key)
+{
+    sp_json_reader reader;
+    sp_json_text span;
+    sp_json_reader_init(&reader, json, strlen(json));
+    if (sp_json_next(&reader, NULL) != SP_JSON_OBJECT)
+        return false;
+    while (sp_json_next(&reader, &span) == SP_JSON_KEY) {
+        bool is_it = sp_json_equals(span, key);
+        sp_json_token token = sp_json_next(&reader, &span);
+        if (is_it) {
+            sp_layout_value(layout);
+            bool done = sp_json_copy(&layout->out->scratch, &reader, token, span, layout->indent,
+                                     layout->level);
+            sp_output_add_scratch(layout->out);
+            return done;
+        }
+        if (!sp_json_skip(&reader, token))
+            return false;
+    }
+    return false;
+}
+
+static void add_entry(sp_json_layout *layout, const sp_metadata_entry *entry, const char *originals)
 {
     sp_layout_key(layout, entry->key);
+    if (originals != NULL && add_original(layout, originals, entry->key))
+        return;
     switch (entry->kind) {
     case SP_VALUE_INTEGER:
         sp_layout_integer(layout, entry->integer);
@@ -59,9 +96,10 @@ static int add_metadata(profile_writer *w, sp_error *error)
         return sp_layout_copy(&w->layout, given, strlen(given))
                    ? SP_OK
                    : sp_fail(error, SP_ERR_INVALID_ARGUMENT, "the metadata given are no JSON");
+    const char *originals = find_extra(w->results, "json_metadata");
     sp_layout_open(&w->layout, '{');
     for (size_t i = 0; i < w->results->metadata.count; i++)
-        add_entry(&w->layout, w->results->metadata.items[i]);
+        add_entry(&w->layout, w->results->metadata.items[i], originals);
     sp_layout_close(&w->layout, '}');
     return SP_OK;
 }
@@ -364,14 +402,30 @@ static void add_rank_key(sp_json_layout *layout, uint32_t rank)
 
 /* ---- The document ----------------------------------------------------------------------------*/
 
+/* What came with a JSON profile and means nothing to the model. */
+static void add_unknown(profile_writer *w)
+{
+    static const char *const names[][2] = {{"json_likwid", "likwid"},
+                                           {"json_line_profile", "line_profile"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *json = find_extra(w->results, names[i][0]);
+        if (json == NULL)
+            continue;
+        sp_layout_key(&w->layout, names[i][1]);
+        sp_layout_copy(&w->layout, json, strlen(json));
+    }
+}
+
 static int add_more(profile_writer *w, sp_error *error)
 {
     const char *json = w->selection->options.more_json;
     sp_json_reader reader;
     sp_json_text span;
     sp_text key = {0};
-    if (json == NULL)
+    if (json == NULL) {
+        add_unknown(w);
         return SP_OK;
+    }
     sp_json_reader_init(&reader, json, strlen(json));
     sp_json_token token = sp_json_next(&reader, NULL);
     bool fits = token == SP_JSON_OBJECT;

@@ -3,6 +3,7 @@
 #include "base/os/file.h"
 #include "results/model.h"
 #include "store/image/image.h"
+#include "store/json/json_store.h"
 #include "store/module.h"
 #include "store/spt/spt.h"
 
@@ -20,8 +21,6 @@ static const struct {
     size_t length;
     const char *what;
 } known_starts[] = {
-    {"\x1f\x8b", 2, "compressed with gzip"},
-    {"{", 1, "a JSON file"},
     {"[", 1, "a JSON file"},
     {"<", 1, "an HTML or XML file; reports are written, never read back"},
     {"\x7f" "ELF", 4, "a program or library"},
@@ -95,11 +94,21 @@ static int refuse_content(const char *path, const unsigned char *head, size_t co
                    describe_start(head, count));
 }
 
+<<<<<<< HEAD
 /* What is called so and is none gets the words that go with a trace. */
 static bool is_called_trace(const char *path)
 {
     size_t length = strlen(path);
     return length > 4 && strcmp(path + length - 4, ".spt") == 0;
+=======
+/* A JSON object, or something compressed, which a JSON profile is then. */
+static bool looks_like_json(const unsigned char *head, size_t count)
+{
+    size_t at = count >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (at < count && head[at] != '\0' && strchr(" \t\r\n", head[at]) != NULL)
+        at++;
+    return (at < count && head[at] == '{') || (count >= 2 && memcmp(head, "\x1f\x8b", 2) == 0);
+>>>>>>> ccb3946 (wip)
 }
 
 /* The store that reads the file, told by its content; fails with the name of what it is when there
@@ -119,9 +128,17 @@ static int choose_store(const char *path, uint64_t size, const sp_store_table **
         status = sp_os_file_piece(path, 0, head, sizeof head, &count, error);
     if (status != SP_OK)
         return status;
+<<<<<<< HEAD
     bool is_trace = count >= SP_SPT_MAGIC_BYTES &&
                     memcmp(head, SP_SPT_MAGIC, SP_SPT_MAGIC_BYTES) == 0;
     if (!is_trace && !is_called_trace(path))
+=======
+    if (looks_like_json(head, count)) {
+        *out = &sp_json_store;
+        return SP_OK;
+    }
+    if (count < SP_SPT_MAGIC_BYTES || memcmp(head, SP_SPT_MAGIC, SP_SPT_MAGIC_BYTES) != 0)
+>>>>>>> ccb3946 (wip)
         return refuse_content(path, head, count, error);
     *out = &sp_spt_reader;
     return SP_OK;
@@ -147,8 +164,9 @@ static int take_rows(sp_results *results, const sp_store_description *from, sp_e
         region = sp_run_intern_region(results, row->region, next);
         if (region == SP_NO_ROW)
             return sp_fail_memory(error, "opening a profile");
-        int status = sp_run_append_row(results, row, region,
-                                       row->has_aggregate ? 0 : from->columns, error);
+        unsigned columns = from->row_columns != NULL ? from->row_columns[i] : from->columns;
+        int status = sp_run_append_row(results, row, region, row->has_aggregate ? 0 : columns,
+                                       error);
         if (status != SP_OK)
             return status;
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from . import _columns
 from ._export import file_names, root_runs
 from ._plain import finite, plain
-from .region import Region
+from ._results import CorruptProfileError, Run
 from .results import ProfilingResults
 
 TYPE_CHECKING = False
@@ -35,17 +34,6 @@ FORMAT = "scope-profiler-profile"
 
 #: Version of the documents that are written, and the newest one that is read.
 FORMAT_VERSION = 1
-
-# Keys of a region row that hold arrays, with the argument of Region that takes them.
-_ARRAYS = {
-    "gpu_durations_ns": "gpu_durations",
-    "call_ids": "call_ids",
-    "parent_ids": "parent_ids",
-    "thread_ids": "thread_ids",
-    "task_ids": "task_ids",
-    "await_ns": "await_times",
-}
-
 
 class JSONProfileError(ValueError):
     """A file is not a JSON profile, or one of a version that is too new."""
@@ -162,6 +150,7 @@ def export_json(
 # ---- reading ---------------------------------------------------------------------------------
 
 
+<<<<<<< HEAD
 def _load(path: Path) -> Any:
     if not path.exists():
         raise FileNotFoundError(f"JSON profile not found: {path}")
@@ -206,6 +195,9 @@ def _restored(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_json(file_path: str | os.PathLike[str], verbose: bool = False) -> ProfilingResults:
+=======
+def read_json(path: str | os.PathLike[str]) -> ProfilingResults:
+>>>>>>> ccb3946 (wip)
     """Reads a JSON profile, plain or compressed.
 
     Args:
@@ -216,8 +208,9 @@ def read_json(file_path: str | os.PathLike[str], verbose: bool = False) -> Profi
         FileNotFoundError: There is no such file.
         JSONProfileError: It is not a JSON profile, or one of a version that is too new.
     """
-    from .concurrency import TaskInfo, ThreadInfo
+    from .profile_io import FORMAT_JSON, sniff_profile_format
 
+<<<<<<< HEAD
     file = Path(file_path)
     content = _load(file)
     if verbose:
@@ -226,57 +219,59 @@ def read_json(file_path: str | os.PathLike[str], verbose: bool = False) -> Profi
     by_rank: dict[int, dict[str, Region]] = {}
     exclusive: dict[int, dict[str, int]] = {}
     order: dict[str, None] = {}
+=======
+    file = Path(path)
+    if not file.exists():
+        raise FileNotFoundError(f"JSON profile not found: {file}")
+    if file.is_dir() or sniff_profile_format(file) != FORMAT_JSON:
+        raise JSONProfileError(f"{file} is not a scope-profiler JSON profile")
+>>>>>>> ccb3946 (wip)
     try:
-        for row in content.get("regions", []):
-            name, rank = str(row["name"]), int(row["rank"])
-            order[name] = None
-            by_rank.setdefault(rank, {})[name] = _region_of(row)
-            if "exclusive_total_ns" in row:
-                exclusive.setdefault(rank, {})[name] = int(row["exclusive_total_ns"])
-        regions = {
-            name: {rank: names[name] for rank, names in by_rank.items() if name in names}
-            for name in order
-        }
-        return ProfilingResults(
-            regions,
-            metadata=_restored(content.get("metadata") or {}),
-            num_ranks=content.get("num_ranks"),
-            likwid=_likwid(content.get("likwid")),
-            line_profile=_by_rank(content.get("line_profile")),
-            file_path=file,
-            exclusive_totals=exclusive,
-            event_data_available=bool(content.get("event_data_available", True)),
-            threads={
-                rank: [ThreadInfo(rank=rank, **row) for row in rows]
-                for rank, rows in _by_rank(content.get("threads")).items()
-            },
-            tasks={
-                rank: [TaskInfo(rank=rank, **row) for row in rows]
-                for rank, rows in _by_rank(content.get("tasks")).items()
-            },
-        )
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise JSONProfileError(
-            f"{file} is not a scope-profiler JSON profile: {type(error).__name__}: {error}"
-        ) from error
+        run = Run.open(file)
+    except (CorruptProfileError, ValueError) as error:
+        text = str(error)
+        if "JSON profile" not in text and "format version" not in text:
+            text = f"{file} is not a scope-profiler JSON profile: {text}"
+        raise JSONProfileError(text) from error
+    results = ProfilingResults._from_run(
+        run, file_path=file, event_data_available=not run.has_statistics_only
+    )
+    results.metadata.update(_restored(run.extra_text("json_metadata")))
+    results._likwid = _likwid(run.extra_text("json_likwid"))
+    results._line_profile = _by_rank(run.extra_text("json_line_profile"))
+    return results
 
 
-def _by_rank(table: dict[str, Any] | None) -> dict[int, Any]:
-    return {int(rank): rows for rank, rows in (table or {}).items()}
+def _object(text: str | None) -> dict[str, Any]:
+    content = json.loads(text) if text else {}
+    return content if isinstance(content, dict) else {}
 
 
-def _likwid(table: dict[str, Any] | None) -> dict[int, dict[str, Any]]:
+def _restored(text: str | None) -> dict[str, Any]:
+    """Values of the metadata that only JSON has a form for."""
+    return {key: _numbers(value) for key, value in _object(text).items()}
+
+
+def _numbers(value: Any) -> Any:
+    """Numbers that JSON cannot hold were written as null; they come back as NaN."""
+    if isinstance(value, list):
+        return [_numbers(item) for item in value]
+    return float("nan") if value is None else value
+
+
+def _by_rank(text: str | None) -> dict[int, Any]:
+    try:
+        return {int(rank): rows for rank, rows in _object(text).items()}
+    except ValueError as error:
+        raise JSONProfileError(f"a key in a table of ranks is no rank: {error}") from error
+
+
+def _likwid(text: str | None) -> dict[int, dict[str, Any]]:
     """Hardware counter results as dictionaries, missing numbers as NaN."""
-
-    def restore(value: Any) -> Any:
-        if isinstance(value, list):
-            return [restore(item) for item in value]
-        return float("nan") if value is None else value
-
     return {
         rank: {
-            tag: {key: restore(value) for key, value in result.items()}
+            tag: {key: _numbers(value) for key, value in result.items()}
             for tag, result in by_tag.items()
         }
-        for rank, by_tag in _by_rank(table).items()
+        for rank, by_tag in _by_rank(text).items()
     }

@@ -110,6 +110,22 @@ PyObject *run_export(PyObject *self, PyObject *args, PyObject *kwargs)
     Py_RETURN_NONE;
 }
 
+PyObject *run_extra_text(PyObject *self, PyObject *name)
+{
+    const sp_results *results = ((run_object *)self)->results;
+    const char *wanted = PyUnicode_AsUTF8(name);
+    if (wanted == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sp_results_num_extras(results); i++) {
+        const sp_extra *extra = sp_results_extra(results, i);
+        if (extra->texts != NULL && extra->length == 1 && strcmp(extra->name, wanted) == 0) {
+            return PyUnicode_FromString(extra->texts[0]);
+        }
+    }
+    Py_RETURN_NONE;
+}
+
 PyObject *run_prof_bytes(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"rank", "names", "label", "call_paths", NULL};

@@ -126,6 +126,7 @@ PyObject *run_summary_text(PyObject *self, PyObject *args, PyObject *kwargs);
 
 /* results_export.c */
 PyObject *run_export(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *run_extra_text(PyObject *self, PyObject *name);
 PyObject *run_prof_bytes(PyObject *self, PyObject *args, PyObject *kwargs);
 
 /* Functions of the module, results_table.c. */

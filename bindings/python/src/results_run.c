@@ -241,6 +241,18 @@ static PyObject *get_is_aggregate(run_object *self, void *closure)
     return PyBool_FromLong(sp_results_is_aggregate(self->results));
 }
 
+static PyObject *get_has_statistics_only(run_object *self, void *closure)
+{
+    (void)closure;
+    for (size_t i = 0; i < sp_results_num_rows(self->results); i++) {
+        const sp_row *row = sp_results_row(self->results, i);
+        if (row->count > 0 && !row->has_aggregate && sp_results_row_columns(self->results, i) == 0) {
+            Py_RETURN_TRUE;
+        }
+    }
+    Py_RETURN_FALSE;
+}
+
 static PyObject *get_num_calls(run_object *self, void *closure)
 {
     (void)closure;
@@ -482,6 +494,8 @@ static PyMethodDef run_methods[] = {
      "metadata_json=None, more_json=None, width=0.0, threshold=0.0, call_paths=True, "
      "scalable=True, statistics_only=False)\n--\n\n"
      "Writes the run as a file of another tool."},
+    {"extra_text", run_extra_text, METH_O,
+     "extra_text($self, name, /)\n--\n\nThe text of an extra array that holds one; else None."},
     {"prof_bytes", KEYWORDS(run_prof_bytes),
      "prof_bytes($self, rank, names=None, label=None, call_paths=True)\n--\n\n"
      "One rank as the marshalled statistics of cProfile."},
@@ -492,6 +506,8 @@ static PyGetSetDef run_getset[] = {
     {"num_ranks", (getter)get_num_ranks, NULL, "Number of ranks of the run.", NULL},
     {"schema", (getter)get_schema, NULL, "Schema of the file, 0 without a file.", NULL},
     {"is_aggregate", (getter)get_is_aggregate, NULL, "Whether the run kept totals only.", NULL},
+    {"has_statistics_only", (getter)get_has_statistics_only, NULL,
+     "Whether some row has statistics of calls that are not there.", NULL},
     {"num_calls", (getter)get_num_calls, NULL, "Number of calls over all rows.", NULL},
     {"num_rows", (getter)get_num_rows, NULL, "Number of (rank, region) rows.", NULL},
     {"file_bytes", (getter)get_file_bytes, NULL, "Size of the file, 0 without a file.", NULL},

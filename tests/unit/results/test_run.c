@@ -195,9 +195,9 @@ static void files_that_are_no_profile(void)
     sp_error error = {0};
     check_refused("", 0, SP_ERR_DAMAGED, "is empty");
     check_refused("\x89HDF", 4, SP_ERR_DAMAGED, "holds 4 bytes");
-    check_refused("{\"a\": 1}", 8, SP_ERR_NOT_A_PROFILE, "is a JSON file");
+    check_refused("{\"a\": 1}", 8, SP_ERR_NOT_A_PROFILE, "is not a scope-profiler JSON profile");
     check_refused("<!doctype html>", 15, SP_ERR_NOT_A_PROFILE, "is an HTML or XML file");
-    check_refused("\x1f\x8b\x08 zipped", 10, SP_ERR_NOT_A_PROFILE, "is compressed with gzip");
+    check_refused("\x1f\x8b\x08 zipped", 10, SP_ERR_DAMAGED, "is truncated or damaged");
     check_refused("SCOPEPRF\x02", 9, SP_ERR_DAMAGED, "too short for a trace");
     check_refused("just words\n", 11, SP_ERR_NOT_A_PROFILE, "is a text file");
     check_refused("\x00\x01\x02", 3, SP_ERR_NOT_A_PROFILE, "of an unknown kind");
