@@ -19,7 +19,9 @@ static sp_frame no_frame = {.key = SP_KEY_BOTTOM};
     }
 
 sp_lane sp_lane_dummy = REFUSING_LANE;
-static sp_lane being_attached = REFUSING_LANE;
+/* What a thread's pointer holds while it gets a lane or has the lock of a recording: a signal handler
+ * that records at that moment could do neither. */
+static sp_lane occupied = REFUSING_LANE;
 
 _Thread_local sp_lane *sp_lane_current = &sp_lane_dummy;
 
@@ -195,19 +197,35 @@ static sp_lane *join(sp_recording *recording, sp_thread *thread)
     return lane;
 }
 
-bool sp_lane_is_being_attached(void)
+bool sp_thread_is_occupied(void)
 {
-    return sp_lane_current == &being_attached;
+    return sp_lane_current == &occupied;
+}
+
+sp_lane *sp_recording_lock(sp_recording *recording)
+{
+    sp_lane *before = sp_lane_current;
+    sp_lane_current = &occupied;
+    atomic_signal_fence(memory_order_seq_cst);
+    sp_mutex_lock(&recording->lock);
+    return before;
+}
+
+void sp_recording_unlock(sp_recording *recording, sp_lane *before)
+{
+    sp_mutex_unlock(&recording->lock);
+    atomic_signal_fence(memory_order_seq_cst);
+    sp_lane_current = before;
 }
 
 sp_lane *sp_lane_attach(sp_recording *recording)
 {
     sp_lane *before = sp_lane_current;
-    if (before == &being_attached) {
+    if (before == &occupied) {
         sp_recording_lose(recording, SP_LOSS_SIGNAL_REENTRY, 1);
         return NULL;
     }
-    sp_lane_current = &being_attached;
+    sp_lane_current = &occupied;
     atomic_signal_fence(memory_order_seq_cst);
     sp_lane *lane = NULL;
     sp_thread *thread = thread_of(before);
@@ -275,7 +293,7 @@ static void thread_ends(void *value)
 {
     sp_thread *thread = value;
     int64_t now_ns = sp_clock_monotonic_ns(), cpu_ns = sp_os_thread_cpu_ns();
-    sp_lane_current = &sp_lane_dummy;
+    sp_lane_current = &occupied;
     atomic_signal_fence(memory_order_seq_cst);
     for (uint32_t i = 0; i < thread->num_lanes; i++)
         if (thread->lanes[i] != &sp_lane_dummy)
@@ -283,6 +301,8 @@ static void thread_ends(void *value)
     free(thread->lanes);
     free(thread->name);
     free(thread);
+    atomic_signal_fence(memory_order_seq_cst);
+    sp_lane_current = &sp_lane_dummy;
 }
 
 void sp_thread_forget(void)
@@ -303,8 +323,8 @@ void sp_thread_describe(sp_recording *recording, const char *name, int64_t ident
     thread->name = copy;
     thread->ident = ident;
     thread->is_daemon = is_daemon;
-    sp_mutex_lock(&recording->lock);
     const sp_lane *lane = sp_lane_of(recording);
+    sp_lane *own = sp_recording_lock(recording);
     if (lane->recording == recording && lane->generation == recording->generation) {
         sp_thread_info *info = &recording->threads.items[lane->index];
         free(info->name);
@@ -312,5 +332,5 @@ void sp_thread_describe(sp_recording *recording, const char *name, int64_t ident
         info->ident = ident;
         info->is_daemon = is_daemon;
     }
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
 }

@@ -8,9 +8,9 @@
  * or the thread is in the middle of getting one. Not on a path of that recording. */
 sp_lane *sp_lane_attach(sp_recording *recording);
 
-/* True in a signal handler that interrupts sp_lane_attach: a begin there is dropped, and so must its
- * end be. */
-bool sp_lane_is_being_attached(void);
+/* True in a signal handler that interrupts sp_lane_attach or a holder of the lock of a recording: a
+ * begin there is dropped, and so must its end be. */
+bool sp_thread_is_occupied(void);
 
 /* What the thread is called from now on, in this recording and those it joins later. */
 void sp_thread_describe(sp_recording *recording, const char *name, int64_t ident, bool is_daemon);

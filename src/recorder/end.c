@@ -32,7 +32,7 @@ static int unmatched_without_lane(sp_recording *recording, uint32_t region)
 {
     const sp_lane *earlier = sp_lane_of(recording);
     bool is_due = earlier->recording == recording && sp_stack_count_due(earlier) > 0;
-    if (is_due || sp_lane_is_being_attached())
+    if (is_due || sp_thread_is_occupied())
         return SP_OK;
     return unmatched(recording, NULL, region);
 }

@@ -36,7 +36,7 @@ static int64_t count_summed(const sp_sums *sums, uint32_t region)
 
 int64_t sp_recording_num_calls(sp_recording *recording, uint32_t region)
 {
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     int64_t count = count_summed(&recording->past, region) +
                     count_summed(&recording->published, region);
     for (size_t i = 0; i < recording->lanes.count; i++) {
@@ -47,7 +47,7 @@ int64_t sp_recording_num_calls(sp_recording *recording, uint32_t region)
                  count_open(lane, region);
         sp_mutex_unlock(&lane->lock);
     }
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
     return count;
 }
 
@@ -74,7 +74,7 @@ static void add_lane(sp_recording *recording, sp_lane *lane, uint32_t region, sp
 void sp_recording_sum(sp_recording *recording, uint32_t region, sp_sum *out)
 {
     *out = SP_SUM_EMPTY;
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     sp_recording_anchor(recording, false);
     const sp_sum *past[2] = {sp_sums_find(&recording->past, region),
                              sp_sums_find(&recording->published, region)};
@@ -87,7 +87,7 @@ void sp_recording_sum(sp_recording *recording, uint32_t region, sp_sum *out)
         add_lane(recording, lane, region, out);
         sp_mutex_unlock(&lane->lock);
     }
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
     if (out->count == 0)
         out->minimum = out->maximum = 0;
 }
@@ -101,7 +101,7 @@ static void move_sums(sp_recording *recording, sp_sums *to, sp_sums *from)
 
 void sp_recording_take_sums(sp_recording *recording, sp_sums *out)
 {
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     sp_recording_anchor(recording, false);
     move_sums(recording, out, &recording->past);
     for (size_t i = 0; i < recording->lanes.count; i++) {
@@ -112,14 +112,14 @@ void sp_recording_take_sums(sp_recording *recording, sp_sums *out)
         move_sums(recording, out, &lane->sums);
         sp_mutex_unlock(&lane->lock);
     }
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
 }
 
 void sp_recording_put_sums(sp_recording *recording, sp_sums *sums, bool are_published)
 {
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     move_sums(recording, are_published ? &recording->published : &recording->past, sums);
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
 }
 
 bool sp_lane_open_calls(sp_lane *lane, sp_open_calls *out)
@@ -148,13 +148,13 @@ bool sp_lane_open_calls(sp_lane *lane, sp_open_calls *out)
 bool sp_recording_open_calls(sp_recording *recording, sp_open_calls *out)
 {
     bool fits = true;
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     for (size_t i = 0; i < recording->lanes.count && fits; i++) {
         sp_lane *lane = recording->lanes.items[i];
         sp_mutex_lock(&lane->lock);
         fits = sp_lane_open_calls(lane, out);
         sp_mutex_unlock(&lane->lock);
     }
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
     return fits;
 }

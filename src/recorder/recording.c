@@ -108,11 +108,11 @@ void sp_recording_release(sp_recording *recording)
         link = &(*link)->next;
     if (*link != NULL)
         *link = recording->next;
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     atomic_store(&recording->phase, SP_PHASE_OFF);
     atomic_store(&recording->generation, 0);
     forget_everything(recording);
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
     sp_region_table_release(&recording->regions);
     sp_recordings_unlock();
 }
@@ -129,7 +129,7 @@ int sp_recording_start(sp_recording *recording, const sp_recording_settings *set
 {
     if (!sp_clock_prepare())
         return sp_fail(error, SP_ERR_NO_CLOCK, "this system has no monotonic clock");
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     atomic_store(&recording->phase, SP_PHASE_OFF);
     atomic_store(&recording->generation, next_generation());
     forget_everything(recording);
@@ -140,7 +140,7 @@ int sp_recording_start(sp_recording *recording, const sp_recording_settings *set
     start_clock(recording);
     bool has_clock = sp_timeline_num_anchors(&recording->timeline) > 0;
     atomic_store(&recording->phase, has_clock ? SP_PHASE_RECORDING : SP_PHASE_OFF);
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
     return has_clock ? SP_OK : sp_fail_memory(error, "starting the recorder");
 }
 

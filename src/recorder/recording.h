@@ -71,7 +71,8 @@ struct sp_recording {
     void (*on_thread)(sp_recording *recording);
     bool is_lasting; /* goes on to exist in the child of a fork */
 
-    sp_mutex lock; /* for what follows; taken before any drain lock */
+    /* For what follows; taken before any drain lock, by sp_recording_lock. */
+    sp_mutex lock;
     SP_VECTOR(sp_lane *) lanes; /* of this configuration, those that wait for a thread included */
     SP_VECTOR(sp_thread_info) threads;
     sp_sums past;       /* of threads that ended, and calls they left open */
@@ -96,6 +97,12 @@ void sp_recording_continue(sp_recording *recording, sp_phase phase);
  * the recording is off. */
 void sp_recording_pause(sp_recording *recording);
 void sp_recording_resume(sp_recording *recording);
+
+/* Locks a recording. While this thread has the lock, or the drain lock of a lane, nothing is recorded
+ * on it: a signal handler that tried would wait for its own thread for ever. Its calls are counted as
+ * SP_LOSS_SIGNAL_REENTRY. `before`: what the lock returned. */
+sp_lane *sp_recording_lock(sp_recording *recording);
+void sp_recording_unlock(sp_recording *recording, sp_lane *before);
 
 /* Grows with each start and stop of any recording. */
 uint64_t sp_recordings_generation(void);

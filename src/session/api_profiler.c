@@ -96,9 +96,9 @@ int sp_profiler_reset(sp_profiler *profiler)
 /* Regions of this profiler alone: another one may know the handle too. */
 static bool knows(sp_profiler *profiler, int region)
 {
-    sp_mutex_lock(&profiler->recording.lock);
+    sp_lane *own = sp_recording_lock(&profiler->recording);
     bool known = sp_region_table_find(&profiler->recording.regions, region) != NULL;
-    sp_mutex_unlock(&profiler->recording.lock);
+    sp_recording_unlock(&profiler->recording, own);
     return known;
 }
 

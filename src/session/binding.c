@@ -34,7 +34,7 @@ int sp_binding_set_region(sp_profiler *profiler, int32_t region,
                        (int)region);
     sp_recording *recording = &profiler->recording;
     sp_region_table *table = &recording->regions;
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     bool fits = sp_region_table_set(table, region,
                                     spec->enabled ? SP_REGION_RECORD : SP_REGION_DISABLED);
     sp_region_entry *entry = fits ? sp_region_table_find(table, region) : NULL;
@@ -43,7 +43,7 @@ int sp_binding_set_region(sp_profiler *profiler, int32_t region,
                                       spec->source_text);
     if (fits && spec->tags_json != NULL)
         fits = sp_region_table_tags(table, entry, spec->tags_json);
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
     return fits ? SP_OK : sp_fail_memory(error, "adding a region");
 }
 
@@ -123,18 +123,18 @@ int64_t sp_binding_num_calls(sp_profiler *profiler, int32_t region)
 
 size_t sp_binding_num_regions(sp_profiler *profiler)
 {
-    sp_mutex_lock(&profiler->recording.lock);
+    sp_lane *own = sp_recording_lock(&profiler->recording);
     size_t count = profiler->recording.regions.count;
-    sp_mutex_unlock(&profiler->recording.lock);
+    sp_recording_unlock(&profiler->recording, own);
     return count;
 }
 
 int32_t sp_binding_region_at(sp_profiler *profiler, size_t i)
 {
     const sp_region_table *table = &profiler->recording.regions;
-    sp_mutex_lock(&profiler->recording.lock);
+    sp_lane *own = sp_recording_lock(&profiler->recording);
     int32_t region = i < table->count ? table->entries[i].region : SP_INVALID_REGION;
-    sp_mutex_unlock(&profiler->recording.lock);
+    sp_recording_unlock(&profiler->recording, own);
     return region;
 }
 

@@ -83,7 +83,7 @@ static void add_lanes(harvest *h, const sp_profiler *profiler)
 static void harvest_all(harvest *h, sp_profiler *profiler)
 {
     sp_recording *recording = &profiler->recording;
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     h->num_rings = recording->lanes.count;
     h->marks = calloc(h->num_rings + 1, sizeof *h->marks);
     h->failed = h->marks == NULL || !sp_region_snapshot_take(&h->regions, &recording->regions);
@@ -93,7 +93,7 @@ static void harvest_all(harvest *h, sp_profiler *profiler)
         harvest_lane(h, recording->sink.sink.table, recording->lanes.items[i], &h->marks[i]);
     h->now_tick = sp_tick_now();
     sp_recording_anchor(recording, true);
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
 }
 
 static void harvest_release(harvest *h)
@@ -196,7 +196,7 @@ static void add_rows(sp_recording *recording, const sp_assembly_result *result)
 static void drop_blocks(harvest *h, sp_recording *recording, const sp_assembly_result *result,
                         bool with_open_calls)
 {
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     bool has_rows = !with_open_calls && nothing_was_summed(recording);
     if (has_rows)
         add_rows(recording, result);
@@ -210,7 +210,7 @@ static void drop_blocks(harvest *h, sp_recording *recording, const sp_assembly_r
         recording->sink.sink.table->drop(lane->sink, &h->marks[i], &lane->summed);
         sp_mutex_unlock(&lane->lock);
     }
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
 }
 
 /* The calls are in the file: the next publication goes on after them. */

@@ -49,10 +49,10 @@ static int write_totals(sp_profiler *profiler, const sp_binding_publication *wha
     sp_thread_rows threads = {0};
     sp_arena names = {0};
     sp_recording *recording = &profiler->recording;
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     bool failed = !sp_region_snapshot_take(&regions, &recording->regions) ||
                   !sp_threads_fill(profiler, &threads, &names);
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
     sp_row *rows = failed ? NULL : malloc((regions.count + 1) * sizeof *rows);
     int status = rows == NULL ? sp_fail_memory(error, "collecting the totals") : SP_OK;
     if (status == SP_OK) {

@@ -28,14 +28,14 @@ int sp_region_define(sp_profiler *profiler, const char *name, const char *file, 
         return SP_INVALID_REGION;
     sp_recording *recording = &profiler->recording;
     sp_region_table *table = &recording->regions;
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     /* One that the host has switched off stays off. */
     bool is_known = sp_region_table_state(table, (uint32_t)region) != SP_REGION_UNKNOWN ||
                     sp_region_table_set(table, region, SP_REGION_RECORD);
     sp_region_entry *entry = is_known ? sp_region_table_find(table, region) : NULL;
     if (entry != NULL && entry->source_file == NULL && file != NULL)
         sp_region_table_source(table, entry, site_of(file), line, NULL);
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
     return entry == NULL ? SP_INVALID_REGION : region;
 }
 

@@ -106,11 +106,11 @@ int sp_binding_region_calls(sp_profiler *profiler, int32_t region, int64_t **sta
 {
     sp_recording *recording = &profiler->recording;
     collection c = {.timeline = &recording->timeline, .region = (uint32_t)region};
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     sp_recording_anchor(recording, true);
     for (size_t i = 0; i < recording->lanes.count; i++)
         add_lane(&c, recording->sink.sink.table, recording->lanes.items[i]);
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
     if (c.status == SP_OK)
         c.status = hand_over(&c, starts, ends, count);
     sp_vector_release(&c.intervals);

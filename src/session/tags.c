@@ -83,11 +83,11 @@ static bool is_held_off(const char *list)
 static void set_state(sp_profiler *profiler, int32_t region, bool is_off)
 {
     sp_recording *recording = &profiler->recording;
-    sp_mutex_lock(&recording->lock);
+    sp_lane *own = sp_recording_lock(recording);
     if (sp_region_table_state(&recording->regions, (uint32_t)region) != SP_REGION_UNKNOWN)
         sp_region_table_set(&recording->regions, region,
                             is_off ? SP_REGION_DISABLED : SP_REGION_RECORD);
-    sp_mutex_unlock(&recording->lock);
+    sp_recording_unlock(recording, own);
 }
 
 /* After tags were enabled or declared opt-in. */
@@ -131,11 +131,11 @@ static void store_tags(sp_profiler *profiler, int32_t region, const char *list)
     }
     sp_text_add(&json, "]");
     sp_region_table *table = &profiler->recording.regions;
-    sp_mutex_lock(&profiler->recording.lock);
+    sp_lane *own = sp_recording_lock(&profiler->recording);
     sp_region_entry *entry = sp_region_table_find(table, region);
     if (entry != NULL && !json.failed)
         sp_region_table_tags(table, entry, json.bytes);
-    sp_mutex_unlock(&profiler->recording.lock);
+    sp_recording_unlock(&profiler->recording, own);
     sp_text_release(&json);
 }
 
