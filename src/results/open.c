@@ -94,13 +94,13 @@ static int refuse_content(const char *path, const unsigned char *head, size_t co
                    describe_start(head, count));
 }
 
-<<<<<<< HEAD
 /* What is called so and is none gets the words that go with a trace. */
 static bool is_called_trace(const char *path)
 {
     size_t length = strlen(path);
     return length > 4 && strcmp(path + length - 4, ".spt") == 0;
-=======
+}
+
 /* A JSON object, or something compressed, which a JSON profile is then. */
 static bool looks_like_json(const unsigned char *head, size_t count)
 {
@@ -108,7 +108,6 @@ static bool looks_like_json(const unsigned char *head, size_t count)
     while (at < count && head[at] != '\0' && strchr(" \t\r\n", head[at]) != NULL)
         at++;
     return (at < count && head[at] == '{') || (count >= 2 && memcmp(head, "\x1f\x8b", 2) == 0);
->>>>>>> ccb3946 (wip)
 }
 
 /* The store that reads the file, told by its content; fails with the name of what it is when there
@@ -128,17 +127,13 @@ static int choose_store(const char *path, uint64_t size, const sp_store_table **
         status = sp_os_file_piece(path, 0, head, sizeof head, &count, error);
     if (status != SP_OK)
         return status;
-<<<<<<< HEAD
     bool is_trace = count >= SP_SPT_MAGIC_BYTES &&
                     memcmp(head, SP_SPT_MAGIC, SP_SPT_MAGIC_BYTES) == 0;
-    if (!is_trace && !is_called_trace(path))
-=======
-    if (looks_like_json(head, count)) {
+    if (!is_trace && !is_called_trace(path) && looks_like_json(head, count)) {
         *out = &sp_json_store;
         return SP_OK;
     }
-    if (count < SP_SPT_MAGIC_BYTES || memcmp(head, SP_SPT_MAGIC, SP_SPT_MAGIC_BYTES) != 0)
->>>>>>> ccb3946 (wip)
+    if (!is_trace && !is_called_trace(path))
         return refuse_content(path, head, count, error);
     *out = &sp_spt_reader;
     return SP_OK;

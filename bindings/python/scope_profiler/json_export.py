@@ -150,59 +150,12 @@ def export_json(
 # ---- reading ---------------------------------------------------------------------------------
 
 
-<<<<<<< HEAD
-def _load(path: Path) -> Any:
-    if not path.exists():
-        raise FileNotFoundError(f"JSON profile not found: {path}")
-    data = path.read_bytes()
-    try:
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-        return json.loads(data)
-    except (ValueError, OSError, EOFError, RecursionError) as error:
-        raise JSONProfileError(f"{path} is not a scope-profiler JSON profile: {error}") from error
-
-
-def _check_head(content: Any, path: Path) -> None:
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise JSONProfileError(f"{path} is not a scope-profiler JSON profile")
-    version = content.get("format_version", 0)
-    if not isinstance(version, int) or version > FORMAT_VERSION:
-        raise JSONProfileError(
-            f"{path} has format version {version}; this package reads up to {FORMAT_VERSION}. "
-            "Upgrade scope-profiler to read it."
-        )
-
-
-def _region_of(row: dict[str, Any]) -> Region:
-    return Region(
-        row.get("start_times_ns", ()),
-        row.get("end_times_ns", ()),
-        event_metadata=row.get("event_metadata"),
-        source_file=row.get("source_file"),
-        source_lineno=row.get("source_lineno"),
-        source_text=row.get("source_text"),
-        tags=row.get("tags", ()),
-        aggregate=row.get("aggregate"),
-        event_data_available=row.get("event_data_available", True),
-        **{argument: row.get(key) for key, argument in _ARRAYS.items()},
-    )
-
-
-def _restored(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Numbers that JSON cannot hold were written as null; they come back as NaN."""
-    return {key: float("nan") if value is None else value for key, value in metadata.items()}
-
-
 def read_json(file_path: str | os.PathLike[str], verbose: bool = False) -> ProfilingResults:
-=======
-def read_json(path: str | os.PathLike[str]) -> ProfilingResults:
->>>>>>> ccb3946 (wip)
     """Reads a JSON profile, plain or compressed.
 
     Args:
         file_path: The file.
-        verbose: Say on standard output what is read.
+        verbose: Say what is read.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -210,22 +163,13 @@ def read_json(path: str | os.PathLike[str]) -> ProfilingResults:
     """
     from .profile_io import FORMAT_JSON, sniff_profile_format
 
-<<<<<<< HEAD
     file = Path(file_path)
-    content = _load(file)
-    if verbose:
-        print(f"Reading profile {file}")
-    _check_head(content, file)
-    by_rank: dict[int, dict[str, Region]] = {}
-    exclusive: dict[int, dict[str, int]] = {}
-    order: dict[str, None] = {}
-=======
-    file = Path(path)
     if not file.exists():
         raise FileNotFoundError(f"JSON profile not found: {file}")
     if file.is_dir() or sniff_profile_format(file) != FORMAT_JSON:
         raise JSONProfileError(f"{file} is not a scope-profiler JSON profile")
->>>>>>> ccb3946 (wip)
+    if verbose:
+        print(f"Reading profile {file}")
     try:
         run = Run.open(file)
     except (CorruptProfileError, ValueError) as error:
