@@ -269,7 +269,8 @@ static void collect(sp_recording *recording, sp_lane *lane, int64_t now_ns, int6
     sp_stack_init(lane);
 }
 
-/* The list of recordings is locked: the lane's recording stays as long as the lane belongs to it. */
+/* The list of recordings is locked: the lane's recording stays as long as the lane belongs to it. It
+ * may start again before its own lock is taken, and then the lane belongs to nobody. */
 static void retire(sp_lane *lane, int64_t now_ns, int64_t cpu_ns)
 {
     sp_recordings_lock();
@@ -280,7 +281,9 @@ static void retire(sp_lane *lane, int64_t now_ns, int64_t cpu_ns)
         sp_recording *recording = lane->recording;
         sp_mutex_lock(&recording->lock);
         sp_mutex_lock(&lane->lock);
-        collect(recording, lane, now_ns, cpu_ns);
+        belongs = lane->generation != 0;
+        if (belongs)
+            collect(recording, lane, now_ns, cpu_ns);
         sp_mutex_unlock(&lane->lock);
         sp_mutex_unlock(&recording->lock);
     }

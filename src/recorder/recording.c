@@ -76,8 +76,9 @@ static void dismiss(sp_recording *recording, sp_lane *lane)
     lane->summed = (sp_sink_cursor){.part = NULL};
     sp_sums_release(&lane->sums);
     sp_resolver_release(&lane->nesting);
-    sp_mutex_unlock(&lane->lock);
-    if (lane->thread == NULL)
+    bool is_free = lane->thread == NULL;
+    sp_mutex_unlock(&lane->lock); /* from here on a thread that ends may take it down */
+    if (is_free)
         sp_lane_free(lane);
 }
 

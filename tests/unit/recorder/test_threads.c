@@ -213,6 +213,35 @@ static void restarting_under_threads(void)
     sp_vector_release(&run.calls);
 }
 
+static atomic_int num_ending;
+
+static void *one_call_of_second(void *argument)
+{
+    case_begin(&second, b);
+    case_end(&second, b);
+    atomic_fetch_add(&num_ending, 1);
+    return argument;
+}
+
+/* A recording starts again while threads that recorded are ending. */
+static void restarting_while_threads_end(void)
+{
+    for (int i = 0; i < 2000; i++) {
+        pthread_t threads[2];
+        atomic_store(&num_ending, 0);
+        for (int j = 0; j < 2; j++)
+            if (!CHECK(pthread_create(&threads[j], NULL, one_call_of_second, NULL) == 0))
+                return;
+        while (atomic_load(&num_ending) < 2)
+            sched_yield();
+        case_start(&second, SP_RING_MIN_WORDS * 4, SIZE_MAX / 2);
+        if (!CHECK_INT(case_region(&second, "b"), b))
+            return;
+        for (int j = 0; j < 2; j++)
+            pthread_join(threads[j], NULL);
+    }
+}
+
 int main(void)
 {
     CHECK(sp_recording_init(&recording));
@@ -223,6 +252,7 @@ int main(void)
     RUN(thread_dies_with_open_calls);
     RUN(several_recordings);
     RUN(restarting_under_threads);
+    RUN(restarting_while_threads_end);
     sp_recording_release(&second);
     sp_recording_release(&recording);
     return check_result();
