@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/os/file.h"
+#include "base/os/low_descriptors.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -75,8 +76,11 @@ int sp_os_replacement_open(sp_os_replacement *out, const char *target, sp_error 
         return sp_fail_errno(error, SP_ERR_IO, kind == SP_OS_FILE_FOLDER ? EISDIR : EINVAL,
                              "cannot write '%s', which is not a regular file", target);
     sp_os_replacement replacement = {.target = strdup(target), .descriptor = -1};
+    sp_os_low_descriptors held;
+    sp_os_low_descriptors_hold(&held);
     int status = replacement.target == NULL ? sp_fail_memory(error, "creating a file")
                                             : create_temporary(&replacement, error);
+    sp_os_low_descriptors_release(&held);
     if (status == SP_OK) {
         *out = replacement;
         return SP_OK;

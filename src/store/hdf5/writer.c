@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/os/file.h"
+#include "base/os/low_descriptors.h"
 #include "store/description.h"
 #include "store/hdf5/attributes.h"
 #include "store/hdf5/instance.h"
@@ -148,7 +149,10 @@ static int create_file(sp_store_writer *writer, sp_error *error)
 #if H5_VERSION_GE(1, 10, 7)
         H5Pset_file_locking(access, 0, 1);
 #endif
+        sp_os_low_descriptors held;
+        sp_os_low_descriptors_hold(&held);
         file = H5Fcreate(writer->replacement.temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+        sp_os_low_descriptors_release(&held);
     }
     int status = SP_OK;
     if (file < 0)
