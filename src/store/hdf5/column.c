@@ -130,6 +130,8 @@ static int create_dataset(sp_hdf5_sink *sink, sp_hdf5_column *column, bool is_ch
 static void drop_staged(sp_hdf5_sink *sink, sp_hdf5_column *column, uint64_t count)
 {
     size_t bytes = (size_t)count * memory_size(column->kind);
+    if (bytes == 0)
+        return;
     memmove(column->staged.items, column->staged.items + bytes, column->staged.count - bytes);
     column->staged.count -= bytes;
     sink->waiting -= bytes;
