@@ -98,7 +98,8 @@ void sp_drain_other(sp_lane *lane)
 static bool resume_packing(sp_lane *lane, uint64_t **head)
 {
     sp_sink_refusal why;
-    if (lane->lost == 0 || lane->recording->is_aggregate || !has_room(lane, lane->num_words, &why))
+    if (lane->lost == 0 || lane->generation == 0 || lane->recording->is_aggregate ||
+        !has_room(lane, lane->num_words, &why))
         return false;
     *(*head)++ = sp_record_first(SP_RECORD_LOST, 0, 0);
     *(*head)++ = lane->lost;
