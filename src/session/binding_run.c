@@ -26,6 +26,12 @@ int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *given
     /* What native code or the environment started goes on, under these settings. */
     bool takes_over = profiler->is_configured && given->is_host &&
                       (!profiler->is_host || profiler->is_run);
+    if (profiler->is_configured && given->is_host && !takes_over) {
+        sp_mutex_unlock(&profiler->lock);
+        return sp_fail(error, SP_ERR_INVALID_ARGUMENT,
+                       "another interpreter of this process records already; a manager of your own "
+                       "(ProfileManager()) records beside it");
+    }
     int joins = takes_over ? profiler->joins : 0;
     int status = takes_over ? sp_profiler_set(profiler, &settings, error)
                             : sp_profiler_start(profiler, &settings, error);
