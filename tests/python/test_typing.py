@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import scope_profiler
-
 pytest.importorskip("mypy")
 
 STUBBED = ("scope_profiler.profile_manager", "scope_profiler._recorder")
@@ -19,12 +17,7 @@ def mypy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mypy")
     config = folder / "mypy.ini"
     config.write_text("[mypy]\nignore_missing_imports = True\n")
-    environment = {
-        **os.environ,
-        "MYPY_CACHE_DIR": str(folder / "cache"),
-        "MYPYPATH": os.path.dirname(os.path.dirname(scope_profiler.__file__)),
-        "PYTHONPATH": os.path.dirname(os.path.dirname(scope_profiler.__file__)),
-    }
+    environment = {**os.environ, "MYPY_CACHE_DIR": str(folder / "cache")}
 
     def run(module, *arguments):
         words = [sys.executable, "-m", module, *map(str, arguments)]
