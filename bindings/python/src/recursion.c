@@ -4,7 +4,12 @@
 
 #include <pthread.h>
 
-__thread stack_zone recursion_shallow_zone __attribute__((tls_model("initial-exec")));
+typedef struct stack_zone {
+    uintptr_t lowest;
+    uintptr_t size;
+} stack_zone;
+
+__thread uintptr_t recursion_shallow_from __attribute__((tls_model("initial-exec"))) = UINTPTR_MAX;
 
 /* The whole stack of this thread; size 0 until known, 1 when the system does not say. */
 static __thread stack_zone whole_stack __attribute__((tls_model("initial-exec")));
@@ -32,7 +37,7 @@ static void find_stack(void)
 #if PY_VERSION_HEX >= 0x030c0000
         shallow = shallow < SHALLOW_BYTES ? shallow : SHALLOW_BYTES;
 #endif
-        recursion_shallow_zone = (stack_zone){(uintptr_t)base + size - shallow, shallow};
+        recursion_shallow_from = (uintptr_t)base + size - shallow;
     }
     pthread_attr_destroy(&attributes);
 }

@@ -28,18 +28,14 @@ typedef struct recursion_level {
 
 #if PY_VERSION_HEX < 0x030e0000
 
-/* Addresses of this thread's stack at which nothing is to be done; empty until first asked for. */
-typedef struct stack_zone {
-    uintptr_t lowest;
-    uintptr_t size;
-} stack_zone;
-
-extern __thread stack_zone recursion_shallow_zone __attribute__((tls_model("initial-exec")));
+/* Address of this thread's stack from which on upwards there is nothing to do, the highest there is
+ * until first asked for. What lies beyond the top is a stack of another kind, where nothing is done
+ * either. */
+extern __thread uintptr_t recursion_shallow_from __attribute__((tls_model("initial-exec")));
 
 static inline bool recursion_is_shallow(void)
 {
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    return __builtin_expect(here - recursion_shallow_zone.lowest < recursion_shallow_zone.size, 1);
+    return __builtin_expect((uintptr_t)__builtin_frame_address(0) >= recursion_shallow_from, 1);
 }
 
 /* 0, or -1 with RecursionError set. */
