@@ -52,6 +52,11 @@ def python_rows(version):
     name = f"Python {version[0]}.{version[1]}"
     return [
         (f"{name} with region / empty manager", 0.75, lambda s: s["with-record"] / s["with-floor"]),
+        (
+            f"{name} with region of another manager / empty manager",
+            0.75,
+            lambda s: s["with-other"] / s["with-floor"],
+        ),
         (f"{name} with sp.region('x')", 1.15, lambda s: s["named-module"] / s["with-floor"]),
         (
             f"{name} with ProfileManager.region('x')",
@@ -72,6 +77,11 @@ def python_rows(version):
             f"{name} decorated, off / (bare + 0.8 x two ticks)",
             1.0,
             lambda s: s["off-decorated"] / (s["off-bare"] + 0.8 * s["ticks"]),
+        ),
+        (
+            f"{name} decorated, off / empty C wrapper",
+            None,
+            lambda s: s["off-decorated"] / s["off-wrapper"],
         ),
         (f"{name} with region, off / empty manager", 1.0, lambda s: s["off-with"] / s["off-floor"]),
     ]

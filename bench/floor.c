@@ -1,7 +1,9 @@
 /* floor - what the Python rows are compared with: a conventional C context manager that does
- * nothing, and two bare tick reads. */
+ * nothing, a wrapper of a function that does nothing but call it, and two bare tick reads. */
 #include <Python.h>
 
+#include <stddef.h>
+#include <structmember.h>
 #include <time.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -45,6 +47,60 @@ static PyType_Spec empty_spec = {
     .name = "floor.Empty", .basicsize = sizeof(PyObject), .flags = Py_TPFLAGS_DEFAULT,
     .slots = empty_slots};
 
+typedef struct wrapper {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *target;
+    vectorcallfunc target_call;
+} wrapper;
+
+static PyObject *wrapper_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,
+                                    PyObject *kwnames)
+{
+    wrapper *around = (wrapper *)self;
+    return around->target_call(around->target, args, nargsf, kwnames);
+}
+
+static PyObject *wrapper_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    (void)kwargs;
+    PyObject *target = NULL;
+    if (!PyArg_ParseTuple(args, "O!", &PyFunction_Type, &target))
+        return NULL;
+    wrapper *around = (wrapper *)type->tp_alloc(type, 0);
+    if (around != NULL) {
+        around->vectorcall = wrapper_vectorcall;
+        around->target = Py_NewRef(target);
+        around->target_call = PyVectorcall_Function(target);
+    }
+    return (PyObject *)around;
+}
+
+static void wrapper_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    Py_DECREF(((wrapper *)self)->target);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyMemberDef wrapper_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(wrapper, vectorcall), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot wrapper_slots[] = {
+    {Py_tp_new, wrapper_new},
+    {Py_tp_dealloc, wrapper_dealloc},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_members, wrapper_members},
+    {0, NULL},
+};
+
+static PyType_Spec wrapper_spec = {
+    .name = "floor.Wrapper", .basicsize = sizeof(wrapper),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, .slots = wrapper_slots};
+
 /* Nanoseconds of two tick reads, over a million of them. */
 static PyObject *two_ticks(PyObject *self, PyObject *unused)
 {
@@ -67,14 +123,20 @@ static PyObject *two_ticks(PyObject *self, PyObject *unused)
     return PyFloat_FromDouble(ns / PAIRS);
 }
 
-static int floor_exec(PyObject *module)
+static int add_type(PyObject *module, const char *name, PyType_Spec *spec)
 {
-    PyObject *type = PyType_FromSpec(&empty_spec);
+    PyObject *type = PyType_FromSpec(spec);
     if (type == NULL)
         return -1;
-    int failed = PyModule_AddObjectRef(module, "Empty", type);
+    int failed = PyModule_AddObjectRef(module, name, type);
     Py_DECREF(type);
     return failed;
+}
+
+static int floor_exec(PyObject *module)
+{
+    return add_type(module, "Empty", &empty_spec) < 0 ? -1
+                                                      : add_type(module, "Wrapper", &wrapper_spec);
 }
 
 static PyMethodDef floor_functions[] = {

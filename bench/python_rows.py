@@ -63,7 +63,10 @@ def main():
         "decorated": ("f()", {"f": recorded}),
         "named-class": ("with look('x'): pass", {"look": ProfileManager.region}),
     }
+    other = None if PEER else ProfileManager()
     if not PEER:
+        other.setup(output=None)
+        variants["with-other"] = ("with region: pass", {"region": other.region("with")})
         names = {f"prefix: name {k}": k for k in range(16)}
         variants["named-module"] = ("with sp.region('x'): pass", {"sp": scope_profiler})
         variants["named-manager"] = ("with PM.region('x'): pass", {"PM": ProfileManager})
@@ -76,12 +79,14 @@ def main():
     ProfileManager.finalize(verbose=False)
     if PEER:
         return
+    other.finalize(verbose=False)
     ProfileManager.setup(output=None, **settings)
     net(
         {
             "empty": ("pass", {}),
             "off-bare": ("f()", {"f": plain}),
             "off-decorated": ("f()", {"f": tagged}),
+            "off-wrapper": ("f()", {"f": floor.Wrapper(plain)}),
             "off-floor": ("with empty: pass", {"empty": floor.Empty()}),
             "off-with": ("with region: pass", {"region": ProfileManager.region("r", tags=("off",))}),
         }
