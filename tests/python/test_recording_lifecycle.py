@@ -1,6 +1,8 @@
 """Setup, sessions, finalize, reset: the states of a manager."""
 
 import os
+import threading
+import time
 import warnings
 
 import pytest
@@ -106,6 +108,37 @@ def test_deactivated_profiling(tmp_path):
 
 
 # ---- finalize ------------------------------------------------------------------------------------
+
+
+def test_a_summary_that_cannot_be_printed_leaves_the_file(tmp_path, read, monkeypatch):
+    class Broken:
+        encoding = "utf-8"
+
+        def write(self, text):
+            raise BrokenPipeError("nobody reads this")
+
+        flush = isatty = lambda self: False
+
+    path = tmp_path / "run.h5"
+    with sp.session(file_path=str(path)):
+        enter("kept")
+        monkeypatch.setattr("sys.stdout", Broken())
+        with pytest.raises(BrokenPipeError):
+            sp.finalize()
+    assert read(path).calls("kept") == 1
+
+
+def test_calls_of_a_thread_that_ended_inside_them_are_not_blamed_on_memory(capfd):
+    sp.setup(output=None)
+    thread = threading.Thread(target=lambda: sp.region("left open").__enter__())
+    thread.start()
+    thread.join()
+    while os.path.exists(f"/proc/self/task/{thread.native_id}"):  # Python's end comes before
+        time.sleep(0.001)
+    sp.finalize(verbose=False)
+    said = capfd.readouterr().err
+    assert "1 call(s) were lost" in said
+    assert "threads that ended inside" in said
 
 
 def test_second_file_holds_what_is_new(tmp_path, read):

@@ -168,6 +168,37 @@ def test_worker_process_by_fork_and_by_spawn(tmp_path, run_python, read):
     assert read(path).calls("work") == 1
 
 
+def test_another_interpreter_of_the_process_does_not_take_the_run(tmp_path, run_python, read):
+    """It may record beside it, with a manager of its own."""
+    path = tmp_path / "run.h5"
+    done = run_python(
+        program(
+            """
+            try:
+                import _interpreters as interpreters
+                make = lambda: interpreters.create("legacy")
+            except ImportError:
+                import _xxsubinterpreters as interpreters
+                make = lambda: interpreters.create(isolated=False)
+            sp.setup(file_path=path)
+            with sp.region("mine"): pass
+            interpreters.run_string(make(), '''if True:
+                import scope_profiler as sp
+                try:
+                    sp.setup(file_path="other.h5")
+                except ValueError as error:
+                    print(error)
+            ''')
+            sp.finalize(verbose=False)
+            """
+        ),
+        path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "another interpreter of this process records" in done.stdout
+    assert read(path).calls("mine") == 1
+
+
 # ---- imports -------------------------------------------------------------------------------------
 
 LAUNCHERS = [

@@ -50,7 +50,10 @@ def _say(text: str) -> None:
 
 def _tell_losses(report: dict[str, Any]) -> None:
     if report["calls_lost"]:
-        _say(f"{report['calls_lost']} call(s) were lost, because memory was short")
+        _say(
+            f"{report['calls_lost']} call(s) were lost; the summary says why: memory, threads that "
+            "ended inside them, or signal handlers"
+        )
 
 
 def _tell_silence(manager: ProfileManager, report: dict[str, Any], verbose: bool) -> None:
@@ -133,6 +136,8 @@ def publish(
     """Writes, reads back and prints the run of a manager that records."""
     config = manager._config
     report = _publish(manager)
+    if manager._session is not None:
+        manager._session.mark_finalized()  # whatever becomes of the summary, the file is complete
     _tell_losses(report)
     results = None
     if verbose or return_results or report["image"] is not None:

@@ -416,10 +416,7 @@ class ProfileManager:
             if not manager._profiler.is_enabled:
                 manager._last = _finalize.empty_results()
                 return manager._last if return_results else None
-            results = _finalize.publish(manager, verbose, return_results)
-            if session is not None:
-                session.mark_finalized()
-            return results
+            return _finalize.publish(manager, verbose, return_results)
 
     @_member
     def reset(self):
