@@ -33,7 +33,7 @@ static void follows_the_system(void)
     static uint64_t ticks[SAMPLES];
     static int64_t before[SAMPLES], after[SAMPLES];
     long total_ms = getenv("SCOPE_PROFILER_LONG_TESTS") != NULL ? 60000 : 500;
-    sp_timeline timeline = {0};
+    sp_timeline timeline = {.discontinuities = 0};
     sp_anchor anchor;
     sp_anchor_take(&anchor);
     sp_timeline_add(&timeline, &anchor);

@@ -14,7 +14,7 @@ static void add_at(sp_timeline *timeline, uint64_t tick, int64_t ns, int64_t sus
 
 static void empty_and_single(void)
 {
-    sp_timeline timeline = {0};
+    sp_timeline timeline = {.discontinuities = 0};
     CHECK_INT(sp_timeline_ns(&timeline, 12345), 0);
     CHECK_INT(sp_timeline_num_anchors(&timeline), 0);
     add_at(&timeline, 1000, 77, 0);
@@ -28,7 +28,7 @@ static void empty_and_single(void)
 /* Anchors (1000, 5 ms) and (3000, 5 ms + 1000): half a nanosecond a tick, then 2 ns a tick. */
 static void interpolates(void)
 {
-    sp_timeline timeline = {0};
+    sp_timeline timeline = {.discontinuities = 0};
     add_at(&timeline, 1000, 5000000, 0);
     add_at(&timeline, 3000, 5001000, 0);
     CHECK_INT(sp_timeline_ns(&timeline, 1000), 5000000);
@@ -52,7 +52,7 @@ static void interpolates(void)
 
 static void near_equals_plain(void)
 {
-    sp_timeline timeline = {0};
+    sp_timeline timeline = {.discontinuities = 0};
     uint64_t tick = 500;
     int64_t ns = 9;
     for (int i = 0; i < 300; i++) {
@@ -80,7 +80,7 @@ enum { SECOND = 1000000000 };
  * not. The first event after it comes half a second later and takes an anchor. */
 static void suspend_is_cut_out(void)
 {
-    sp_timeline timeline = {0};
+    sp_timeline timeline = {.discontinuities = 0};
     add_at(&timeline, 0, 0, 0);
     add_at(&timeline, 1 * (uint64_t)SECOND, 1 * (int64_t)SECOND, 0);
     add_at(&timeline, (uint64_t)102.5e9, (int64_t)2.5e9, 100 * (int64_t)SECOND);
@@ -102,7 +102,7 @@ static void suspend_is_cut_out(void)
 /* The rate changes by 0.1 % from one second to the next: stored, and followed from then on. */
 static void rate_jump_is_noted(void)
 {
-    sp_timeline timeline = {0};
+    sp_timeline timeline = {.discontinuities = 0};
     add_at(&timeline, 0, 0, 0);
     add_at(&timeline, 1000000000, 1000000000, 0);
     add_at(&timeline, 2000000000, 2000400000, 0); /* 400 ppm: a slew */
@@ -139,7 +139,7 @@ static int64_t day_boottime(uint64_t tick)
 
 static void a_day_of_slew_and_sleep(void)
 {
-    sp_timeline timeline = {0};
+    sp_timeline timeline = {.discontinuities = 0};
     sp_fake_monotonic = day_monotonic;
     sp_fake_boottime = day_boottime;
     uint64_t state = 12345;
@@ -180,7 +180,7 @@ static void a_day_of_slew_and_sleep(void)
 /* Cores whose counters are 40 ticks apart take anchors in turn. */
 static void skew_between_cores(void)
 {
-    sp_timeline timeline = {0};
+    sp_timeline timeline = {.discontinuities = 0};
     for (int i = 0; i < 1000; i++) {
         int64_t ns = (int64_t)i * 50000000;
         add_at(&timeline, (uint64_t)(ns * 2 + (i % 2) * 40 + 1000), ns, 0);
