@@ -51,6 +51,26 @@ int64_t sp_recording_num_calls(sp_recording *recording, uint32_t region)
     return count;
 }
 
+static bool is_among(int64_t ident, const int64_t *idents, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (idents[i] == ident)
+            return true;
+    return false;
+}
+
+bool sp_recording_has_other_thread(sp_recording *recording, const int64_t *idents, size_t count)
+{
+    bool has_other = false;
+    sp_mutex_lock(&recording->lock);
+    for (size_t i = 0; i < recording->threads.count && !has_other; i++) {
+        const sp_thread_info *info = &recording->threads.items[i];
+        has_other = info->end_ns < 0 && info->ident != -1 && !is_among(info->ident, idents, count);
+    }
+    sp_mutex_unlock(&recording->lock);
+    return has_other;
+}
+
 /* In aggregate mode a drain costs no memory, so the sums are brought up to date; otherwise what is
  * still in the ring is added up aside. */
 static void add_lane(sp_recording *recording, sp_lane *lane, uint32_t region, sp_sum *out)

@@ -19,6 +19,10 @@ void sp_recording_sum(sp_recording *recording, uint32_t region, sp_sum *out);
 void sp_recording_take_sums(sp_recording *recording, sp_sums *out);
 void sp_recording_put_sums(sp_recording *recording, sp_sums *sums, bool are_published);
 
+/* Whether a thread is recorded as running whose ident (sp_thread_describe) is not among these;
+ * threads without an ident do not count. */
+bool sp_recording_has_other_thread(sp_recording *recording, const int64_t *idents, size_t count);
+
 /* A call that is open now. Ticks as in a record. */
 typedef struct sp_open_call {
     uint32_t lane, region, depth, flags;

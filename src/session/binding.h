@@ -126,9 +126,14 @@ SP_API size_t sp_binding_open_regions(sp_profiler *profiler, int32_t *regions, s
 SP_API void sp_binding_name_thread(sp_profiler *profiler, const char *name, int64_t ident,
                                    bool is_daemon);
 /* `hook` runs once on every thread that starts to record for a profiler, just before its first call
- * is recorded, so that the binding can name the thread. One for the process; NULL: none. */
+ * is recorded (with track_threads on the thread that configures, while it does), so that the binding
+ * can name the thread. One for the process; NULL: none. */
 typedef void (*sp_binding_thread_hook)(sp_profiler *profiler);
 SP_API void sp_binding_on_new_thread(sp_binding_thread_hook hook);
+
+/* Waits, not for long, until the threads that recorded are no more than these, by their idents: a
+ * thread that the language has joined may still be about to end for the system. Without the GIL. */
+SP_API void sp_binding_await_threads(sp_profiler *profiler, const int64_t *running, size_t count);
 
 /* Calls entered since configure, all threads, undrained ones and open ones included. */
 SP_API int64_t sp_binding_num_calls(sp_profiler *profiler, int32_t region);

@@ -1,5 +1,8 @@
 /* What a language binding uses, as binding.h declares it: starting, ending, publishing. */
 #include "base/error.h"
+#include "base/os/thread.h"
+#include "recorder/attach.h"
+#include "recorder/query.h"
 #include "session/profiler.h"
 
 #include <stdlib.h>
@@ -44,6 +47,9 @@ int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *given
     if (status == SP_OK && takes_over && settings.max_memory > 0)
         atomic_store(&profiler->recording.sink.limit, settings.max_memory);
     sp_mutex_unlock(&profiler->lock);
+    /* Who sets up a run that shows threads is the first of them, whatever it records. */
+    if (status == SP_OK && settings.track_threads && !takes_over)
+        sp_lane_attach(&profiler->recording);
     return status;
 }
 
@@ -62,6 +68,16 @@ bool sp_binding_is_recording(const sp_profiler *profiler)
 int64_t sp_binding_start_time_ns(const sp_profiler *profiler)
 {
     return profiler->start_ns;
+}
+
+void sp_binding_await_threads(sp_profiler *profiler, const int64_t *running, size_t count)
+{
+    enum { STEP_US = 50, MOST_US = 100000 };
+    for (int waited = 0; waited < MOST_US; waited += STEP_US) {
+        if (!sp_recording_has_other_thread(&profiler->recording, running, count))
+            return;
+        sp_os_thread_sleep_us(STEP_US);
+    }
 }
 
 int sp_binding_publish(sp_profiler *profiler, const sp_binding_publication *what,

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/os/clock.h"
 #include "recorder/query.h"
 #include "session/publish_int.h"
 
@@ -45,7 +46,7 @@ bool sp_threads_fill(const sp_profiler *profiler, sp_thread_rows *out, sp_arena 
             .is_daemon = info->is_daemon,
             .start_ns = relative(profiler, info->start_ns),
             .end_ns = relative(profiler, info->end_ns),
-            .cpu_ns = info->cpu_ns,
+            .cpu_ns = info->end_ns < 0 ? sp_os_thread_cpu_ns_of(info->native_id) : info->cpu_ns,
             .name = name,
         };
     }

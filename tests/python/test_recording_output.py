@@ -148,6 +148,49 @@ def test_track_threads_names_the_lanes(tmp_path):
     assert sorted(results["solve"][0].thread_ids) == [1, 2]
 
 
+def test_threads_that_were_joined_have_ended():
+    import threading
+
+    def enter():
+        with sp.region("solve"):
+            pass
+
+    for _ in range(20):
+        sp.setup(output=None, track_threads=True)
+        threads = [threading.Thread(target=enter) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        main, *others = sp.finalize(verbose=False, return_results=True).threads[0]
+        # the main thread is in the table although it recorded nothing
+        assert (main.name, main.alive, main.wall_time) == ("MainThread", True, None)
+        assert main.cpu_time > 0
+        assert [thread.alive for thread in others] == [False] * 4
+        assert all(0 < thread.cpu_time and 0 < thread.wall_time for thread in others)
+
+
+def test_a_thread_that_goes_on_is_alive():
+    import threading
+
+    entered, leave = threading.Event(), threading.Event()
+
+    def enter():
+        with sp.region("solve"):
+            pass
+        entered.set()
+        leave.wait()
+
+    sp.setup(output=None, track_threads=True)
+    thread = threading.Thread(target=enter, name="solver")
+    thread.start()
+    entered.wait()
+    _, other = sp.finalize(verbose=False, return_results=True).threads[0]
+    leave.set()
+    thread.join()
+    assert (other.name, other.alive) == ("solver", True) and other.cpu_time > 0
+
+
 def test_one_thread_has_no_lanes(tmp_path):
     path = tmp_path / "run.h5"
     with sp.session(output=path, verbose=False):

@@ -1,5 +1,6 @@
 #include "image_capsule.h"
 #include "profiler.h"
+#include "thread_names.h"
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
@@ -173,7 +174,13 @@ PyObject *profiler_publish(PyObject *self, PyObject *args, PyObject *kwargs)
         sp_error error;
         error.text[0] = '\0';
         int status = SP_OK;
+        size_t num_running = 0;
+        int64_t *running = running_threads(&num_running);
         Py_BEGIN_ALLOW_THREADS
+        if (running != NULL) {
+            sp_binding_await_threads(profiler->recorder, running, num_running);
+            free(running);
+        }
         status = sp_binding_publish(profiler->recorder, &what, &report, &error);
         Py_END_ALLOW_THREADS
         result = status == SP_OK ? report_as_dict(&report) : recorder_raise(status, &error);

@@ -14,6 +14,8 @@ int64_t sp_os_boottime_ns(void);
 int64_t sp_os_realtime_ns(void);
 /* CPU time of the calling thread, -1 when not known. */
 int64_t sp_os_thread_cpu_ns(void);
+/* That of another thread of this process by its number (sp_os_thread_id), -1 when not known. */
+int64_t sp_os_thread_cpu_ns_of(int64_t native_id);
 
 /* True when the processor's counter runs at one rate in every sleep state and the kernel itself
  * keeps time by it. Reads /sys and /proc: call once. */

@@ -32,6 +32,11 @@ bool sp_mutex_lock_within(sp_mutex *mutex, int ms)
 #endif
 }
 
+void sp_os_thread_sleep_us(int us)
+{
+    nanosleep(&(struct timespec){us / 1000000, us % 1000000 * 1000L}, NULL);
+}
+
 int64_t sp_os_thread_id(void)
 {
 #if defined(__APPLE__)

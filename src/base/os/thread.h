@@ -40,6 +40,8 @@ static inline void sp_once_run(sp_once *once, void (*function)(void))
 
 /* The number the system knows the calling thread by. */
 int64_t sp_os_thread_id(void);
+/* Lets the calling thread rest for at least so long, unless a signal comes. */
+void sp_os_thread_sleep_us(int us);
 
 /* Calls `at_exit(value)` when the calling thread ends, for the value last set on it; NULL: no
  * call. False when the system has no room for it. `at_exit` is the same in every call. */

@@ -237,9 +237,9 @@ static void hook(sp_profiler *profiler)
 
 static void hook_names_threads(void)
 {
+    sp_binding_on_new_thread(hook);
     configure(p, &(sp_binding_settings){.size = sizeof(sp_binding_settings), .track_threads = true});
     int32_t a = region(p, "a");
-    sp_binding_on_new_thread(hook);
     record(a, 3);
     sp_binding_on_new_thread(NULL);
     CHECK_INT(hook_calls, 1);
@@ -248,6 +248,26 @@ static void hook_names_threads(void)
     CHECK_INT(run.description->num_threads, 1);
     CHECK_TEXT(run.description->threads[0].name, "by hook");
     case_close(&run);
+}
+
+/* The thread that sets up is in the table before it records; one that ends is waited for. */
+static void threads_of_a_run(void)
+{
+    configure(p, &(sp_binding_settings){.size = sizeof(sp_binding_settings), .track_threads = true});
+    sp_binding_name_thread(p, "main", 1, false);
+    sp_binding_await_threads(p, &(int64_t){1}, 1);
+    sp_binding_report report;
+    case_run run = publish(p, (sp_binding_publication){0}, &report);
+    CHECK_INT(run.description->num_threads, 1);
+    CHECK_TEXT(run.description->threads[0].name, "main");
+    CHECK_INT(run.description->threads[0].end_ns, -1);
+#if defined(__linux__)
+    CHECK(run.description->threads[0].cpu_ns > 0);
+#endif
+    case_close(&run);
+    int64_t before = sp_now_ns();
+    sp_binding_await_threads(p, &(int64_t){2}, 1); /* the only one goes on: not for ever */
+    CHECK(sp_now_ns() > before);
 }
 
 static void deconfigured(void)
@@ -334,6 +354,7 @@ int main(void)
     RUN(threads_in_the_file);
     RUN(totals_only);
     RUN(hook_names_threads);
+    RUN(threads_of_a_run);
     RUN(deconfigured);
     RUN(host_and_native);
     RUN(bad_names);
