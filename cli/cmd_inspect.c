@@ -1,30 +1,12 @@
 /* cmd_inspect.c - `scope-profiler inspect FILE...`: what is in a profile. */
 #include "command.h"
 #include "files.h"
+#include "output.h"
 #include "selection.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-static int write_file(const cli_command *command, const char *path, const char *text)
-{
-    FILE *file;
-    bool fine;
-    if (strcmp(path, "-") == 0) {
-        fputs(text, stdout);
-        return CLI_OK;
-    }
-    file = fopen(path, "we");
-    if (!file)
-        return cli_fail(command, CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
-    fine = fputs(text, file) >= 0;
-    if (fclose(file) != 0 || !fine)
-        return cli_fail(command, CLI_FAILED, "cannot write '%s': %s", path, strerror(errno));
-    return CLI_OK;
-}
 
 /* Writes the metadata of all files, or nothing when one of them cannot be read. */
 static int export_metadata(const cli_command *command, char *const *files, size_t count,
@@ -41,7 +23,7 @@ static int export_metadata(const cli_command *command, char *const *files, size_
     }
     if (code == CLI_OK) {
         int status = sp_results_metadata_json(runs, count, &text, &error);
-        code = status == SP_OK ? write_file(command, path, text)
+        code = status == SP_OK ? cli_write_text(command, path, text)
                                : cli_fail_on(command, files[0], status, &error);
     }
     free(text);

@@ -30,10 +30,16 @@ static bool expand(const cli_arguments *arguments, const char *word, char ***fil
 bool cli_expand_files(const cli_arguments *arguments, size_t first, char ***out_files,
                       size_t *out_count)
 {
+    return cli_expand_words(arguments, first, arguments->num_words, out_files, out_count);
+}
+
+bool cli_expand_words(const cli_arguments *arguments, size_t first, size_t end, char ***out_files,
+                      size_t *out_count)
+{
     char **files = NULL;
     size_t count = 0;
     bool fine = true;
-    for (size_t i = first; i < arguments->num_words && fine; i++) {
+    for (size_t i = first; i < end && fine; i++) {
         const char *word = arguments->words[i];
         if (strpbrk(word, "*?[") && access(word, F_OK) != 0)
             fine = expand(arguments, word, &files, &count);

@@ -11,6 +11,9 @@
  * allocated; release with cli_release_files. */
 bool cli_expand_files(const cli_arguments *arguments, size_t first, char ***out_files,
                       size_t *out_count);
+/* The same for the words [first, end). */
+bool cli_expand_words(const cli_arguments *arguments, size_t first, size_t end, char ***out_files,
+                      size_t *out_count);
 void cli_release_files(char **files, size_t count);
 
 /* Opens a run, or prints one line that names the file and the trouble. Returns an exit code. */

@@ -9,6 +9,8 @@
 const cli_command *const cli_commands[] = {
     &cli_run,
     &cli_inspect,
+    &cli_diff,
+    &cli_check,
     &cli_export,
     &cli_import_native,
     &cli_config,

@@ -360,6 +360,99 @@ SP_API int sp_export_statistics(sp_results *const *runs, const char *const *labe
                                 const sp_export_options *options, const char *path,
                                 sp_error *error);
 
+/* ---- Comparison ------------------------------------------------------------------------------*/
+
+typedef enum sp_metric {
+    SP_METRIC_TOTAL, SP_METRIC_AVERAGE, SP_METRIC_MINIMUM, SP_METRIC_MAXIMUM, SP_METRIC_P50,
+    SP_METRIC_P95, SP_METRIC_P99, SP_METRIC_IMBALANCE, SP_METRIC_CALLS, SP_METRIC_GPU_TOTAL,
+    SP_METRIC_GPU_AVERAGE
+} sp_metric;
+
+/* What becomes of the values of several ranks. Pooled: that of all their calls together. The others
+ * take the metric of each rank that has the region. */
+typedef enum sp_rank_reduction {
+    SP_REDUCE_POOLED, SP_REDUCE_MAXIMUM, SP_REDUCE_MEAN, SP_REDUCE_MINIMUM, SP_REDUCE_SUM
+} sp_rank_reduction;
+
+typedef enum sp_compare_sort {
+    SP_COMPARE_BY_DELTA, SP_COMPARE_BY_PERCENT, SP_COMPARE_BY_NAME
+} sp_compare_sort;
+
+/* Parse public names ("total", "avg", ...; "max", ...; "delta", ...); SP_ERR_INVALID_ARGUMENT lists the
+ * choices. */
+SP_API int sp_compare_parse_metric(const char *name, sp_metric *out, sp_error *error);
+SP_API int sp_compare_parse_reduction(const char *name, sp_rank_reduction *out, sp_error *error);
+SP_API int sp_compare_parse_sort(const char *name, sp_compare_sort *out, sp_error *error);
+
+/* Zero-initialise and set `size`. */
+typedef struct sp_compare_options {
+    size_t size;
+    const char *const *include; /* regular expressions anchored at the start */
+    size_t num_include;
+    const char *const *exclude;
+    size_t num_exclude;
+    const char *const *include_names; /* exact region names; NULL: no such filter */
+    size_t num_include_names;
+    const uint32_t *ranks; /* NULL: all */
+    size_t num_ranks;
+    sp_metric metric;
+    sp_rank_reduction reduction;
+    sp_compare_sort sort;
+    double threshold;      /* percent; rows that changed less are left out, 0: none is */
+    bool is_check;         /* find violations, tell a verdict */
+    double max_regression; /* percent of growth that passes, not negative */
+    bool fail_on_new;      /* a region that only b has is a violation */
+    const char *label_a, *label_b; /* what the text calls both sides; NULL: their files */
+} sp_compare_options;
+
+/* One region. Of one run a side `a` and `b` are its values, of several their medians; in seconds, in
+ * percent (imbalance) or as they are (calls). NaN where not known. */
+typedef struct sp_compare_row {
+    const char *name;
+    bool is_in_a, is_in_b;
+    double a, b, delta; /* in `delta` a missing side counts as 0 */
+    double percent;     /* NaN when a is 0 or missing; -100 when b is missing */
+    bool is_violation;
+    /* Several runs a side. */
+    double spread_a, spread_b; /* standard deviation in percent of the mean */
+    double low, high, confidence; /* interval of `percent` and its certainty (0..1) */
+    double p_value; /* of b being this large by chance; the exact rank test */
+    double rate;    /* false discovery rate at which b counts as larger */
+} sp_compare_row;
+
+typedef struct sp_comparison sp_comparison;
+
+/* Compares runs `a` (the baseline) with runs `b`. One a side: the change of each region, and for a
+ * check each growth above the budget is a violation. Three or more a side: whether the runs as a
+ * whole take longer than the budget allows is decided by an exact rank test on the time from first
+ * entry to last exit, at 5 %; regions are judged at a false discovery rate of 5 %, for information.
+ * SP_ERR_INVALID_ARGUMENT for other numbers of runs, a bad pattern or budget. */
+SP_API int sp_comparison_create(sp_results *const *a, size_t num_a, sp_results *const *b,
+                                size_t num_b, const sp_compare_options *options,
+                                sp_comparison **out, sp_error *error);
+/* A comparison of rows made elsewhere, in the given order; names are copied. */
+SP_API int sp_comparison_from_rows(const sp_compare_row *rows, size_t num_rows,
+                                   const sp_compare_options *options, sp_comparison **out,
+                                   sp_error *error);
+SP_API size_t sp_comparison_num_rows(const sp_comparison *comparison);
+/* NULL when there is no such row. */
+SP_API const sp_compare_row *sp_comparison_get_row(const sp_comparison *comparison, size_t i);
+/* The runs as a whole; NULL unless there are several a side. */
+SP_API const sp_compare_row *sp_comparison_whole(const sp_comparison *comparison);
+SP_API bool sp_comparison_passes(const sp_comparison *comparison);
+
+typedef enum sp_compare_form {
+    SP_COMPARE_TEXT,
+    SP_COMPARE_MARKDOWN, /* for pull requests */
+    SP_COMPARE_JUNIT,    /* XML for CI systems, one test case a region */
+    SP_COMPARE_JSON
+} sp_compare_form;
+
+/* UTF-8; free() it. */
+SP_API int sp_comparison_format(const sp_comparison *comparison, sp_compare_form form,
+                                char **out_text, sp_error *error);
+SP_API void sp_comparison_free(sp_comparison *comparison);
+
 /* ---- Optional parts --------------------------------------------------------------------------*/
 
 /* A store that readers and writers load at run time. */

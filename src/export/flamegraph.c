@@ -1,10 +1,9 @@
 /* flamegraph.c - the call paths of one rank as a picture: a box a path, as wide as its time, on top of
  * the path that it belongs to. */
 #include "base/error.h"
-#include "base/json.h"
 #include "export/output.h"
 #include "export/rank_paths.h"
-#include "export/width.h"
+#include "export/xml.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,31 +56,10 @@ static void place_boxes(painter *p)
 
 /* ---- Drawing ---------------------------------------------------------------------------------*/
 
-/* Text of an XML document: no markup, and no character that such a document may not hold. */
 static void add_text(sp_output *out, const char *name, size_t max_letters)
 {
-    sp_text visible = {0};
-    sp_text_add_visible(&visible, name);
-    const char *at = visible.failed ? "" : visible.bytes;
-    for (size_t letters = 0, length; *at != '\0'; at += length, letters++) {
-        length = sp_utf8_sequence((const unsigned char *)at, strlen(at));
-        length = length == 0 ? 1 : length;
-        if (letters + 2 == max_letters && strlen(at) > 2) {
-            sp_output_add(out, "..");
-            break;
-        }
-        if (*at == '&' || *at == '<' || *at == '>' || *at == '"')
-            sp_output_add(out, *at == '&'   ? "&amp;"
-                               : *at == '<' ? "&lt;"
-                               : *at == '>' ? "&gt;"
-                                            : "&quot;");
-        else if (memcmp(at, "\xEF\xBF\xBE", length) == 0 || memcmp(at, "\xEF\xBF\xBF", length) == 0)
-            sp_output_add(out, "\xEF\xBF\xBD");
-        else
-            sp_output_add_n(out, at, length);
-    }
-    out->scratch.failed = out->scratch.failed || visible.failed;
-    sp_text_release(&visible);
+    sp_xml_add_clipped(&out->scratch, name, max_letters);
+    sp_output_add_scratch(out);
 }
 
 /* Warm colors, the same for the same name. */

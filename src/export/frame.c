@@ -59,11 +59,11 @@ static const char *write_row(const sp_table *table, const size_t *widths, const 
     return cell;
 }
 
-static void measure(const sp_table *table, size_t *widths)
+static void measure(const sp_table *table, size_t *widths, size_t header_room)
 {
     const char *cell = table->cells.bytes;
     for (size_t c = 0; c < table->num_columns; c++)
-        widths[c] = sp_text_width(table->headers[c]) + HEADER_ROOM;
+        widths[c] = sp_text_width(table->headers[c]) + header_room;
     for (size_t i = 0; i < table->num_cells; i++, cell = next_cell(cell)) {
         size_t width = sp_text_width(cell);
         size_t *column = &widths[i % table->num_columns];
@@ -79,7 +79,7 @@ void sp_table_write(const sp_table *table, sp_text *out)
         free(widths);
         return;
     }
-    measure(table, widths);
+    measure(table, widths, HEADER_ROOM);
     size_t inside = 2 * (table->num_columns - 1);
     for (size_t c = 0; c < table->num_columns; c++)
         inside += widths[c] + 2;
@@ -90,6 +90,54 @@ void sp_table_write(const sp_table *table, sp_text *out)
     for (size_t r = 0; r < table->num_cells / table->num_columns; r++)
         cell = write_row(table, widths, cell, out);
     add_rule(out, "  ╰", inside, "╯\n");
+    free(widths);
+}
+
+/* ---- Outlines --------------------------------------------------------------------------------*/
+
+static void add_outline_rule(const sp_table *table, const size_t *widths, const char *left,
+                             const char *middle, const char *right, sp_text *out)
+{
+    for (size_t c = 0; c < table->num_columns; c++) {
+        sp_text_add(out, c == 0 ? left : middle);
+        sp_text_repeat(out, "─", widths[c] + 2);
+    }
+    sp_text_add(out, right);
+    sp_text_add(out, "\n");
+}
+
+static const char *write_outline_row(const sp_table *table, const size_t *widths, const char *cell,
+                                     sp_text *out)
+{
+    for (size_t c = 0; c < table->num_columns; c++) {
+        const char *text = cell == NULL ? table->headers[c] : cell;
+        sp_text_add(out, "│ ");
+        if (c > 0)
+            add_blanks(out, widths[c] - sp_text_width(text));
+        add_padded(out, text, c == 0 ? widths[c] : 0, false);
+        sp_text_add(out, " ");
+        cell = cell == NULL ? NULL : next_cell(cell);
+    }
+    sp_text_add(out, "│\n");
+    return cell;
+}
+
+void sp_table_write_outline(const sp_table *table, sp_text *out)
+{
+    size_t *widths = calloc(table->num_columns + 1, sizeof *widths);
+    if (widths == NULL || table->cells.failed) {
+        out->failed = true;
+        free(widths);
+        return;
+    }
+    measure(table, widths, 0);
+    add_outline_rule(table, widths, "╭", "┬", "╮", out);
+    write_outline_row(table, widths, NULL, out);
+    add_outline_rule(table, widths, "├", "┼", "┤", out);
+    const char *cell = table->cells.bytes;
+    for (size_t r = 0; r < table->num_cells / table->num_columns; r++)
+        cell = write_outline_row(table, widths, cell, out);
+    add_outline_rule(table, widths, "╰", "┴", "╯", out);
     free(widths);
 }
 

@@ -20,6 +20,9 @@ typedef struct sp_table {
 void sp_table_end_cell(sp_table *table);
 /* Writes frame, headers and cells, indented by two blanks. */
 void sp_table_write(const sp_table *table, sp_text *out);
+/* The same with bars between the columns, numbers (all columns but the first) to the right, not
+ * indented. */
+void sp_table_write_outline(const sp_table *table, sp_text *out);
 void sp_table_release(sp_table *table);
 
 /* Lines of text in a frame with a title. A heading is colored when colors are on. */
