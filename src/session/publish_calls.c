@@ -112,12 +112,23 @@ static void ticks_to_ns(const void *context, const uint64_t *ticks, int64_t *out
     sp_timeline_ns_many(context, ticks, out_ns, count);
 }
 
-static void fill_assembly(sp_assembly *assembly, const harvest *h, const sp_profiler *profiler,
+/* A publication may take what the packed calls leave of their ceiling, and 64 MiB more: the more it
+ * has, the fewer times it decodes them. */
+static size_t publication_budget(sp_memory_sink *sink)
+{
+    enum { EXTRA = 64 << 20, MOST = 1 << 30 };
+    size_t limit = atomic_load(&sink->limit), used = atomic_load(&sink->used);
+    size_t left = limit > used ? limit - used : 0;
+    return left > MOST ? MOST : left + EXTRA;
+}
+
+static void fill_assembly(sp_assembly *assembly, const harvest *h, sp_profiler *profiler,
                           const sp_binding_publication *what)
 {
     *assembly = (sp_assembly){
         .rank = profiler->settings.rank,
         .id_base = profiler->next_id,
+        .memory_budget = publication_budget(&profiler->recording.sink),
         .blocks = h->blocks.items,
         .num_blocks = h->blocks.count,
         .blocks_are_unsummed = !profiler->recording.sink.sink.table->wants_sums,
@@ -203,9 +214,7 @@ static void drop_blocks(harvest *h, sp_recording *recording, const sp_assembly_r
     for (size_t i = 0; i < h->num_rings; i++) {
         sp_lane *lane = recording->lanes.items[i];
         sp_mutex_lock(&lane->lock);
-        if (has_rows)
-            lane->summed = h->marks[i];
-        else
+        if (!has_rows)
             sp_lane_update_sums(lane);
         recording->sink.sink.table->drop(lane->sink, &h->marks[i], &lane->summed);
         sp_mutex_unlock(&lane->lock);

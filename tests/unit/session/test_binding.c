@@ -289,6 +289,33 @@ static void deconfigured(void)
     CHECK(sp_binding_pair_cost_ns(p) < 100000);
 }
 
+/* What an earlier configuration left open may end, once each; ids begin anew. */
+static void second_configuration(void)
+{
+    sp_binding_settings settings = {.size = sizeof settings};
+    configure(p, &settings);
+    int32_t a = region(p, "a");
+    record(a, 3);
+    sp_binding_report report;
+    case_run run = publish(p, (sp_binding_publication){0}, &report);
+    case_close(&run);
+    sp_binding_begin(p, a);
+    sp_binding_begin(p, a);
+
+    configure(p, &settings);
+    CHECK_INT(region(p, "a"), a);
+    record(a, 1);
+    CHECK_INT(sp_profiler_end(p, a), SP_OK);
+    CHECK_INT(sp_profiler_end(p, a), SP_OK);
+    CHECK_INT(sp_profiler_end(p, a), SP_ERR_UNMATCHED_END);
+    run = publish(p, (sp_binding_publication){0}, &report);
+    CHECK_INT(report.calls_written, 1);
+    CHECK_INT(report.unmatched_ends, 1);
+    CHECK_INT(case_value(&run, "a", SP_COLUMN_CALL_ID, 0), 0);
+    case_close(&run);
+    sp_binding_deconfigure(p);
+}
+
 /* Native code joins what the host records, and what native code began the host takes over. */
 static void host_and_native(void)
 {
@@ -356,6 +383,7 @@ int main(void)
     RUN(hook_names_threads);
     RUN(threads_of_a_run);
     RUN(deconfigured);
+    RUN(second_configuration);
     RUN(host_and_native);
     RUN(bad_names);
     sp_binding_destroy(p);
