@@ -262,6 +262,10 @@ def test_instrument_replaces_the_functions_of_a_module(memory_run):
     assert set(again) == {"_private"}
     module._private()
     assert "p._private" in ProfileManager.recorded_regions()
+    module.late = lambda: 5
+    ProfileManager.instrument(module, prefix="")
+    module.late()
+    assert "numerics.late" in ProfileManager.recorded_regions()
 
 
 def test_decorator_of_an_independent_manager():

@@ -4,6 +4,7 @@ import os
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -227,6 +228,12 @@ def test_summary_is_printed_unless_quiet(tmp_path, capsys):
     with sp.session(output=None, label="case 7"):
         enter("shown")
     assert "case 7 (in memory, 1 rank(s))" in capsys.readouterr().out
+    with sp.session(output=None):
+        enter("shown")
+    printed = capsys.readouterr().out
+    assert "profiling_data (in memory, 1 rank(s))" in printed and "inspect" not in printed
+    kept = sp.last_results()
+    assert (kept.file_path, kept.display_label) == (Path("profiling_data.h5"), "profiling_data")
 
 
 def test_a_silent_run_says_why(capsys):
@@ -261,7 +268,7 @@ def test_run_finalizes_itself(tmp_path):
     assert not run.is_active
     with pytest.raises(RuntimeError, match="has been replaced"):
         run.finalize()
-    assert other.file_path is None
+    assert other.file_path == "profiling_data.h5"
     assert other.finalize(verbose=False, return_results=False) is None
 
 
@@ -504,13 +511,18 @@ def test_names_of_regions():
 # ---- running programs ----------------------------------------------------------------------------
 
 
-def test_run_calls_a_function_in_a_session(tmp_path, read):
+def test_run_calls_a_function_in_a_session(tmp_path, read, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
     def program(a, b):
         enter("r")
         return a + b
 
-    assert sp.run(program, 1, 2) == 3
+    assert sp.run(program, 1, 2, deactivate_file_output=True) == 3
     assert sp.last_results()["r"].num_calls == 1
+    assert os.listdir(tmp_path) == []
+    assert sp.run(program, 1, 2) == 3
+    assert os.listdir(tmp_path) == ["profiling_data.h5"]
     assert sp.run(program, 1, 2, output=tmp_path / "run.h5", label="x") == 3
     assert read(tmp_path / "run.h5").results.label == "x"
 

@@ -220,9 +220,10 @@ def test_minimal_detail_tells_nobody(tmp_path, monkeypatch):
     metadata = sp.read_h5(path).metadata
     assert set(metadata) == {
         "timestamp", "platform", "chip_information", "python_version", "scope_profiler_version",
-        "omp_num_threads", "mpi_size", "total_cores", "start_time_ns", "finalize_time_ns",
+        "omp_num_threads", "mpi_size", "num_nodes", "total_cores", "start_time_ns",
+        "finalize_time_ns",
     }  # fmt: skip
-    for key in ("omp_num_threads", "mpi_size", "total_cores"):
+    for key in ("omp_num_threads", "mpi_size", "num_nodes", "total_cores"):
         assert type(metadata[key]) is int
     from datetime import datetime, timedelta
 

@@ -94,12 +94,47 @@ def test_sampling(memory_run):
     assert sp.region("late").num_calls == 3  # 3, 7, 11
 
 
-def test_sampling_keeps_a_pause(memory_run):
+def test_nothing_is_recorded_between_steps(memory_run):
+    config = ProfileManager.get_config()
+    with ProfileManager.sample_every(5) as step:
+        enter("before")
+        for i in range(11):
+            with step(i):
+                enter("work")
+            enter("between")
+        assert config.paused
+    assert not config.paused
+    enter("after")
+    assert dict.fromkeys(sp.recorded_regions()) == dict.fromkeys(("work", "after"))
+    assert sp.region("work").num_calls == 3
+
+
+def test_sampling_puts_back_what_was_before(memory_run):
+    config = ProfileManager.get_config()
     sp.pause()
     with ProfileManager.sample_every(2) as step:
         with step(1):
-            pass
-        assert ProfileManager.get_config().paused
+            assert config.paused
+        with step(2):
+            assert not config.paused
+            with ProfileManager.sample_every(3) as inner:
+                assert config.paused
+                with inner(0):
+                    assert not config.paused
+            assert not config.paused
+    assert config.paused
+    sp.resume()
+    with pytest.raises(KeyError):
+        with ProfileManager.sample_every(2) as step, step(0), sp.region("r"):
+            raise KeyError
+    assert not config.paused
+
+
+def test_sampling_surrounds_whole_regions(memory_run):
+    with sp.region("open"):
+        with pytest.raises(RuntimeError, match="scopes are active"):
+            with ProfileManager.sample_every(2):
+                pass
 
 
 @pytest.mark.parametrize("every", [0, -1, True, 1.5, "2"])
@@ -116,7 +151,7 @@ def test_bad_starts_and_steps():
     with pytest.raises(ValueError, match="start"):
         ProfileManager.sample_every(1, start=0.5)
     with ProfileManager.sample_every(1) as step:
-        with pytest.raises(TypeError, match="time step"):
+        with pytest.raises(TypeError, match="timestep must be an integer"):
             step("3")
         with step(0) as is_selected:
             assert is_selected

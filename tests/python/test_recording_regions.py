@@ -60,6 +60,11 @@ def test_append_stores_these_times(memory_run):
     assert list(region.get_durations_numpy()) == [1] * 10
     with pytest.raises(ValueError, match="before start"):
         region.append(5, 4)
+    region.append(20.0, 21.9)
+    assert (region.start_times[10], region.end_times[10]) == (20, 21)
+    for bad in ("1", float("nan"), float("inf"), 1e30):
+        with pytest.raises((TypeError, ValueError, OverflowError)):
+            region.append(bad, bad)
 
 
 def test_relative_times_count_from_setup(memory_run):

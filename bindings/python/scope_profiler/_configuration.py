@@ -171,6 +171,7 @@ class ProfilingConfig:
         from .metadata import collect_metadata
 
         collected = collect_metadata(self._size, self.metadata_detail, self._setup_time)
+        collected["num_nodes"] = 1
         collected["start_time_ns"] = self.start_time_ns
         if self._finalize_time_ns is not None:
             collected["finalize_time_ns"] = self._finalize_time_ns

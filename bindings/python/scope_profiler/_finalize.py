@@ -113,7 +113,12 @@ def _read(config: Any, report: dict[str, Any]) -> ProfilingResults:
     from .results import ProfilingResults
 
     if report["image"] is not None:
-        return ProfilingResults._from_image(report["image"], file_path=config._output)
+        is_in_memory = config._output is None
+        return ProfilingResults._from_image(
+            report["image"],
+            file_path=config.file_path if is_in_memory else config._output,
+            is_in_memory=is_in_memory,
+        )
     return ProfilingResults.from_h5(config._output)
 
 

@@ -42,7 +42,7 @@ class RegionHandle:
     ) -> None:
         self.name = name
         self._manager = manager
-        self._tags = None if tags is None else tuple(tags)
+        self._tags = None if tags is None else (tags,) if isinstance(tags, str) else tuple(tags)
 
     def __repr__(self) -> str:
         return f"RegionHandle({self.name!r})"
@@ -161,10 +161,39 @@ class MetadataScope:
             pass
 
 
+class _Pause:
+    """Sets whether a manager that records is paused, and puts back what was before."""
+
+    __slots__ = ("_manager", "_before")
+
+    def __init__(self, manager: ProfileManager) -> None:
+        self._manager = manager
+        self._before: bool | None = None
+
+    def set(self, is_paused: bool) -> None:
+        manager = self._manager
+        if not manager.is_active():
+            return
+        self._before = manager._profiler.is_paused
+        if is_paused:
+            manager.pause()
+        else:
+            manager._profiler.resume()
+
+    def restore(self) -> None:
+        before, self._before = self._before, None
+        if before is None or not self._manager.is_active():
+            return
+        if before:
+            self._manager._profiler.pause()
+        else:
+            self._manager._profiler.resume()
+
+
 class Sampler:
     """Context manager that gives a function of the time step; see `sample_every`."""
 
-    __slots__ = ("_manager", "_every", "_start")
+    __slots__ = ("_manager", "_every", "_start", "_pause")
 
     def __init__(self, manager: ProfileManager, every: int, start: int) -> None:
         for name, value in (("every", every), ("start", start)):
@@ -175,38 +204,34 @@ class Sampler:
         self._manager = manager
         self._every = every.__index__()
         self._start = start.__index__()
+        self._pause = _Pause(manager)
 
     def __enter__(self) -> Any:
+        self._pause.set(True)
         return self._step
 
     def __exit__(self, *exc_info: object) -> None:
-        pass
+        self._pause.restore()
 
     def _step(self, timestep: int) -> _SampledStep:
         if isinstance(timestep, bool) or not hasattr(type(timestep), "__index__"):
-            raise TypeError(f"the time step must be an integer, got {timestep!r}")
+            raise TypeError(f"timestep must be an integer, got {timestep!r}")
         offset = timestep.__index__() - self._start
         return _SampledStep(self._manager, offset >= 0 and offset % self._every == 0)
 
 
 class _SampledStep:
-    """One time step: recording is paused inside unless the step is selected."""
+    """One time step, which is recorded if it is selected."""
 
-    __slots__ = ("_manager", "_is_selected", "_has_paused")
+    __slots__ = ("_is_selected", "_pause")
 
     def __init__(self, manager: ProfileManager, is_selected: bool) -> None:
-        self._manager = manager
         self._is_selected = is_selected
-        self._has_paused = False
+        self._pause = _Pause(manager)
 
     def __enter__(self) -> bool:
-        if not self._is_selected and self._manager.is_active():
-            self._has_paused = not self._manager._profiler.is_paused
-            if self._has_paused:
-                self._manager.pause()
+        self._pause.set(not self._is_selected)
         return self._is_selected
 
     def __exit__(self, *exc_info: object) -> None:
-        if self._has_paused:
-            self._has_paused = False
-            self._manager._profiler.resume()
+        self._pause.restore()

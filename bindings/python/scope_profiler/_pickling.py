@@ -65,12 +65,16 @@ def reduce_region(region: Region) -> tuple[Callable[..., Region], tuple[Any, ...
     return _region, (_arguments(region), _exclusive(region))
 
 
-def _results(arguments: dict[str, Any], parts: dict[str, dict[int, Any]]) -> ProfilingResults:
+def _results(
+    arguments: dict[str, Any], parts: dict[str, dict[int, Any]], is_in_memory: bool
+) -> ProfilingResults:
     regions = {
         name: MPIRegion(name, {rank: Region(**part) for rank, part in by_rank.items()})
         for name, by_rank in parts.items()
     }
-    return ProfilingResults(regions, **arguments)
+    results = ProfilingResults(regions, **arguments)
+    results._is_in_memory = is_in_memory
+    return results
 
 
 def reduce_results(
@@ -100,4 +104,4 @@ def reduce_results(
         region.name: {rank: _arguments(region[rank]) for rank in region.ranks}
         for region in results
     }
-    return _results, (arguments, parts)
+    return _results, (arguments, parts, results._is_in_memory)

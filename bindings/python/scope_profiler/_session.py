@@ -38,10 +38,8 @@ class ProfilingRun:
 
     @property
     def file_path(self) -> Any:
-        """The output asked for, or the configured one; None for a run in memory."""
-        if self._output is not None:
-            return self._output
-        return None if self._config.deactivate_file_output else self._config.file_path
+        """The output asked for, or the configured one, which a run in memory does not write."""
+        return self._config.file_path if self._output is None else self._output
 
     @property
     def is_active(self) -> bool:

@@ -86,7 +86,7 @@ def _compression(name: str, value: Any) -> str | None:
 
 def _tags(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
-        raise _wrong(name, f"an iterable of strings; write [{value!r}]", value)
+        return (value,)
     try:
         tags = tuple(value)
     except TypeError:
@@ -268,7 +268,7 @@ def resolve(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_level(settings: Mapping[str, Any]) -> None:
     method, level = settings["hdf5_compression"], settings["hdf5_compression_level"]
-    if level is None:
+    if level is None or method is None:
         return
     ranges = {"auto": (0, 9), "gzip": (0, 9), "zstd": (1, 22)}
     if method not in ranges:

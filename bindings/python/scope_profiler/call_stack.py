@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from ._columns import IntArray
+
     Regions = Any  # ProfilingResults, a mapping of names to MPIRegion, or MPIRegions
 
 __all__ = [
@@ -38,7 +40,6 @@ class CallArrays(
         "CallArrays",
         "names source_files source_lines region_index call_index start_ns end_ns depth parent "
         "exclusive_ns lane",
-        defaults=[None],
     )
 ):
     """All calls of one rank, sorted by start ascending, then end descending.
@@ -50,9 +51,24 @@ class CallArrays(
 
     __slots__ = ()
 
-    def __new__(cls, *fields: Any, **named: Any) -> CallArrays:
-        arrays = super().__new__(cls, *fields, **named)
-        return arrays if arrays.lane is not None else arrays._replace(lane=_columns.empty())
+    def __new__(
+        cls,
+        names: Sequence[str],
+        source_files: Sequence[str | None],
+        source_lines: Sequence[int | None],
+        region_index: IntArray,
+        call_index: IntArray,
+        start_ns: IntArray,
+        end_ns: IntArray,
+        depth: IntArray,
+        parent: IntArray,
+        exclusive_ns: IntArray,
+        lane: IntArray | None = None,
+    ) -> CallArrays:
+        return super().__new__(
+            cls, names, source_files, source_lines, region_index, call_index, start_ns, end_ns,
+            depth, parent, exclusive_ns, _columns.empty() if lane is None else lane,
+        )  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.start_ns)

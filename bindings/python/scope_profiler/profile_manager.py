@@ -145,7 +145,7 @@ class ProfileManager:
         from ._handles import RegionHandle
 
         functions = None if functions is None else tuple(functions)
-        tags = None if tags is None else tuple(tags)
+        tags = None if tags is None else (tags,) if isinstance(tags, str) else tuple(tags)
         caller = sys._getframe(1)
         site = (caller.f_code.co_filename, caller.f_lineno)
         known = self._definitions.get(region_name)
@@ -178,9 +178,9 @@ class ProfileManager:
         return MetadataScope(self, values)
 
     @_member
-    def get_region(self, name):
+    def get_region(self, region_name):
         """Returns the region of that name, None when there is none."""
-        return self._here()._profiler.regions.get(name)
+        return self._here()._profiler.regions.get(region_name)
 
     @_member
     def get_all_regions(self):
@@ -265,7 +265,7 @@ class ProfileManager:
 
         include = (include,) if isinstance(include, str) else tuple(include)
         exclude = (exclude,) if isinstance(exclude, str) else tuple(exclude)
-        prefix = module.__name__ if prefix is None else prefix
+        prefix = prefix or module.__name__
         wrapped = {}
         for name, value in list(vars(module).items()):
             # Not isinstance: what is decorated already passes for a function.
@@ -552,7 +552,8 @@ class ProfileManager:
         """Returns a context manager that gives a function of the time step.
 
         The function returns a context manager for one step: it records every ``every``-th step from
-        ``start`` on and yields whether this one is. Other steps are not recorded.
+        ``start`` on and yields whether this one is. Other steps, and what comes between steps, are
+        not recorded.
         """
         from ._handles import Sampler
 
@@ -567,12 +568,12 @@ class ProfileManager:
         Args:
             func: The function.
             *args: Its arguments.
-            output: As for :meth:`setup`; None keeps the run in memory.
+            output: Where the run goes; None leaves that to the settings.
             **kwargs: Settings of the session; not arguments of the function.
         """
         kwargs.setdefault("verbose", False)
         kwargs.setdefault("return_results", True)
-        with self.session(output=output, **kwargs):
+        with self.session(output=_UNSET if output is None else output, **kwargs):
             return func(*args)
 
     @_member

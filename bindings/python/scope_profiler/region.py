@@ -319,7 +319,8 @@ class Region:
     @property
     def event_metadata(self) -> tuple[dict[str, Any], ...]:
         """One dictionary per call, empty for a call without metadata."""
-        return self._recorded_metadata or tuple({} for _ in range(self._record.count))
+        num_read = self._record.count if self._record.columns else 0
+        return self._recorded_metadata or tuple({} for _ in range(num_read))
 
     @property
     def _recorded_metadata(self) -> tuple[dict[str, Any], ...]:

@@ -60,7 +60,8 @@ class ProfilingResults:
 
     Attributes:
         metadata: Metadata of the run by key.
-        file_path: File that the run came from or went to, None without one.
+        file_path: File that the run came from or went to; of a run kept in memory the one that it
+            was set up with and that was not written. None without any.
         is_root: False on the ranks of an MPI run that do not write the file; their results are
             empty and print nothing.
     """
@@ -68,6 +69,7 @@ class ProfilingResults:
     metadata: dict[str, Any]
     file_path: Path | None
     is_root: bool
+    _is_in_memory: bool
     _likwid: dict[int, dict[str, Any]]
     _perf_events: dict[int, dict[str, Any]]
     _line_profile: dict[int, list[Any]]
@@ -146,10 +148,16 @@ class ProfilingResults:
 
     @classmethod
     def _from_image(
-        cls, capsule: object, *, file_path: str | os.PathLike[str] | None = None
+        cls,
+        capsule: object,
+        *,
+        file_path: str | os.PathLike[str] | None = None,
+        is_in_memory: bool = False,
     ) -> ProfilingResults:
         """Returns the results of an in-memory run of the recorder, whose memory moves here."""
-        return cls._from_run(Run.from_image(capsule), file_path=file_path)
+        results = cls._from_run(Run.from_image(capsule), file_path=file_path)
+        results._is_in_memory = is_in_memory
+        return results
 
     @classmethod
     def from_h5(cls, file_path: str | os.PathLike[str], verbose: bool = False) -> ProfilingResults:
@@ -161,6 +169,7 @@ class ProfilingResults:
     def _bind(self, run: Run, *, file_path: Any, is_root: bool) -> None:
         self._run = run
         self.file_path = None if file_path is None else Path(file_path)
+        self._is_in_memory = file_path is None
         self.is_root = is_root
         self.metadata = run.metadata()
         self._likwid = {}
@@ -531,7 +540,7 @@ class ProfilingResults:
 
         A run without a file is called ``<label> (in memory, N rank(s))``.
         """
-        if self.file_path is None:
+        if self.file_path is None or self._is_in_memory:
             return f"{self.display_label} (in memory, {self.num_ranks} rank(s))"
         label = f"{self.label} - " if self.label else ""
         return f"{label}{_relative(self.file_path)} ({self.num_ranks} rank(s))"

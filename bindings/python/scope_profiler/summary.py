@@ -124,7 +124,7 @@ def summary_text(
         suppress_notes=suppress_notes,
         color=is_terminal(stream),
         title=results.default_title() if title is None else title,
-        file_path=None if results.file_path is None else str(results.file_path),
+        file_path=None if results._is_in_memory else str(results.file_path),
     )
 
 

@@ -55,9 +55,7 @@ int profiler_locate(profiler_object *profiler, PyCodeObject *code, region_site *
 PyObject *profiler_normal_tags(PyObject *tags)
 {
     if (PyUnicode_Check(tags)) {
-        return PyErr_Format(PyExc_TypeError,
-                            "tags must be an iterable of strings, not the string %R; write [%R]",
-                            tags, tags);
+        return PyTuple_Pack(1, tags);
     }
     PyObject *tuple = PySequence_Tuple(tags);
     for (Py_ssize_t i = 0; tuple != NULL && i < PyTuple_GET_SIZE(tuple); i++) {

@@ -256,6 +256,18 @@ static PyObject *region_wrap(PyObject *self, PyObject *function)
     return decorated_new(region->profiler, function, &options);
 }
 
+/* A time in ns; what is behind the point of a float is left out. */
+static long long time_of(PyObject *value)
+{
+    if (!PyFloat_Check(value)) {
+        return PyLong_AsLongLong(value);
+    }
+    PyObject *whole = PyNumber_Long(value);
+    long long time = whole != NULL ? PyLong_AsLongLong(whole) : -1;
+    Py_XDECREF(whole);
+    return time;
+}
+
 static PyObject *region_append(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
     region_object *region = (region_object *)self;
@@ -263,8 +275,8 @@ static PyObject *region_append(PyObject *self, PyObject *const *args, Py_ssize_t
         return PyErr_Format(PyExc_TypeError, "append() takes start and end in ns, got %zd arguments",
                             nargs);
     }
-    long long start = PyLong_AsLongLong(args[0]);
-    long long end = start == -1 && PyErr_Occurred() ? -1 : PyLong_AsLongLong(args[1]);
+    long long start = time_of(args[0]);
+    long long end = start == -1 && PyErr_Occurred() ? -1 : time_of(args[1]);
     if (PyErr_Occurred()) {
         return NULL;
     }
