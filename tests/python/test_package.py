@@ -13,9 +13,10 @@ import scope_profiler as sp
 from scope_profiler import ProfileManager
 
 SHORTCUTS = (
-    "define_region", "finalize", "is_active", "is_configured", "last_results", "metadata", "pause",
-    "profile", "recorded_regions", "region", "register_opt_in_tag", "registered_regions", "reset",
-    "resume", "run", "session", "setup",
+    "define_region", "finalize", "instrument", "is_active", "is_configured", "last_results",
+    "metadata", "pause", "profile", "profile_command", "profile_script", "recorded_regions",
+    "region", "region_factory", "register_opt_in_tag", "registered_regions", "reset", "resume",
+    "run", "session", "setup", "setup_from_env",
 )  # fmt: skip
 
 

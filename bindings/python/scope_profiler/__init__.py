@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from .mpi_region import MPIRegion
     from .prof_export import export_flamegraph_svg, export_prof, load_prof, to_pstats
     from .profile_config import GPUOptions, HDF5Options, MemrayOptions, ProfilingOptions
-    from .profile_io import load, read_profile, write_profile
+    from .profile_io import load, read_profile, sniff_profile_format, write_profile
+    from .profile_manager import ProfilingRun, RegionFactory, RegionHandle
     from .region import EventDataUnavailableError, Region
     from .results import ProfilingResults, merge_results
     from .statistics import collect_region_statistics, write_region_statistics_json
@@ -53,7 +54,10 @@ _LAZY = {
     "NestingError": "call_stack",
     "ProfilingOptions": "profile_config",
     "ProfilingResults": "results",
+    "ProfilingRun": "profile_manager",
     "Region": "region",
+    "RegionFactory": "profile_manager",
+    "RegionHandle": "profile_manager",
     "build_call_arrays": "call_stack",
     "build_call_stack": "call_stack",
     "call_stack_children": "call_stack",
@@ -71,6 +75,7 @@ _LAZY = {
     "read_h5_summary": "h5reader",
     "read_json": "json_export",
     "read_profile": "profile_io",
+    "sniff_profile_format": "profile_io",
     "to_pstats": "prof_export",
     "write_json": "json_export",
     "write_profile": "profile_io",
@@ -79,14 +84,18 @@ _LAZY = {
 
 define_region = ProfileManager.define_region
 finalize = ProfileManager.finalize
+instrument = ProfileManager.instrument
 is_active = ProfileManager.is_active
 is_configured = ProfileManager.is_configured
 last_results = ProfileManager.last_results
 metadata = ProfileManager.metadata
 pause = ProfileManager.pause
 profile = ProfileManager.profile
+profile_command = ProfileManager.profile_command
+profile_script = ProfileManager.profile_script
 recorded_regions = ProfileManager.recorded_regions
 region = ProfileManager.region
+region_factory = ProfileManager.region_factory
 register_opt_in_tag = ProfileManager.register_opt_in_tag
 registered_regions = ProfileManager.registered_regions
 reset = ProfileManager.reset
@@ -94,18 +103,20 @@ resume = ProfileManager.resume
 run = ProfileManager.run
 session = ProfileManager.session
 setup = ProfileManager.setup
+setup_from_env = ProfileManager.setup_from_env
 
 __all__ = [
     "CallArrays", "CorruptProfileError", "EventDataUnavailableError", "GPUOptions", "HDF5Options",
     "JSONProfileError", "MPIRegion", "MemrayOptions", "NestingError", "ProfileManager",
-    "ProfilingOptions", "ProfilingResults", "Region", "build_call_arrays", "build_call_stack",
-    "call_stack_children", "call_stack_roots", "collect_region_statistics", "define_region",
-    "export_chrome_trace", "export_flamegraph_svg", "export_json", "export_prof",
-    "export_speedscope", "finalize", "is_active", "is_configured", "last_results", "load",
-    "load_prof",
-    "merge_results", "metadata", "pause", "profile", "read_h5", "read_h5_summary", "read_json",
-    "read_profile", "recorded_regions", "region", "register_opt_in_tag", "registered_regions",
-    "reset", "resume", "run", "session", "setup", "to_pstats", "write_json", "write_profile",
+    "ProfilingOptions", "ProfilingResults", "ProfilingRun", "Region", "RegionFactory",
+    "RegionHandle", "build_call_arrays", "build_call_stack", "call_stack_children",
+    "call_stack_roots", "collect_region_statistics", "define_region", "export_chrome_trace",
+    "export_flamegraph_svg", "export_json", "export_prof", "export_speedscope", "finalize",
+    "instrument", "is_active", "is_configured", "last_results", "load", "load_prof",
+    "merge_results", "metadata", "pause", "profile", "profile_command", "profile_script", "read_h5",
+    "read_h5_summary", "read_json", "read_profile", "recorded_regions", "region", "region_factory",
+    "register_opt_in_tag", "registered_regions", "reset", "resume", "run", "session", "setup",
+    "setup_from_env", "sniff_profile_format", "to_pstats", "write_json", "write_profile",
     "write_region_statistics_json",
 ]  # fmt: skip
 
