@@ -269,3 +269,24 @@ def format_rows(
 def format_cells(
     rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None
 ) -> tuple[list[tuple[str, str]], list[list[str]]]: ...
+
+def compare(
+    a: Sequence[Run],
+    b: Sequence[Run],
+    names: Sequence[str] | None = None,
+    ranks: Sequence[int] | None = None,
+    metric: str = "total",
+    sort: str = "delta",
+    threshold: float = 0.0,
+    max_regression: float = 0.0,
+    fail_on_new: bool = False,
+    is_check: bool = False,
+    label_a: str | None = None,
+    label_b: str | None = None,
+) -> tuple[list[dict[str, Any]], dict[str, Any] | None, bool, str]: ...
+def compare_rows(
+    rows: Iterable[Mapping[str, Any]],
+    metric: str = "total",
+    label_a: str | None = None,
+    label_b: str | None = None,
+) -> tuple[list[dict[str, Any]], dict[str, Any] | None, bool, str]: ...

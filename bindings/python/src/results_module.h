@@ -131,6 +131,8 @@ PyObject *run_prof_bytes(PyObject *self, PyObject *args, PyObject *kwargs);
 
 /* Functions of the module, results_table.c. */
 PyObject *results_format_rows(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *results_compare(PyObject *module, PyObject *args, PyObject *kwargs);      /* results_compare.c */
+PyObject *results_compare_rows(PyObject *module, PyObject *args, PyObject *kwargs); /* the same */
 PyObject *results_format_cells(PyObject *module, PyObject *args, PyObject *kwargs);
 
 #endif
