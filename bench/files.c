@@ -82,13 +82,14 @@ static void shuffle_bytes(const int64_t *values, size_t count, unsigned char *ou
             out[b * count + i] = bytes[i * 8 + b];
 }
 
-/* Two columns of `values`, shuffled and deflated at level 1 in pieces; writes what comes out. */
-static double deflate_columns(const char *path, const int64_t *values)
+/* Two columns, shuffled and deflated at level 1 in pieces; writes what comes out. */
+static double deflate_columns(const char *path, const int64_t *first, const int64_t *second)
 {
     unsigned char *plain = malloc(PIECE * 8), *packed = malloc(compressBound(PIECE * 8));
     double start = sample_now();
     int file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
-    for (int column = 0; column < 2; column++)
+    for (int column = 0; column < 2; column++) {
+        const int64_t *values = column == 0 ? first : second;
         for (size_t i = 0; i < CALLS; i += PIECE) {
             size_t count = CALLS - i < PIECE ? CALLS - i : PIECE;
             uLongf size = compressBound(PIECE * 8);
@@ -97,6 +98,7 @@ static double deflate_columns(const char *path, const int64_t *values)
             if (write(file, packed, size) < 0)
                 die("write", NULL);
         }
+    }
     close(file);
     double took = sample_now() - start;
     unlink(path);
@@ -141,6 +143,24 @@ static double file_bytes(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 ? (double)status.st_size : 0;
+}
+
+/* One column of the whole file, row after row. */
+static void load_column(const char *path, sp_column column, int64_t *out)
+{
+    sp_results *run;
+    sp_error error;
+    const int64_t *values;
+    size_t count;
+    if (sp_results_open(path, &run, &error) != SP_OK)
+        die(path, &error);
+    for (size_t row = 0; row < sp_results_num_rows(run); row++) {
+        if (sp_results_column(run, row, column, &values, &count, &error) != SP_OK)
+            die(path, &error);
+        memcpy(out, values, count * sizeof *out);
+        out += count;
+    }
+    sp_results_close(run);
 }
 
 static double open_statistics(const char *path)
@@ -217,23 +237,27 @@ int main(int argc, char **argv)
     uint64_t state = 7;
     uint64_t *packed = malloc(CALLS * sizeof *packed);
     int64_t *a = malloc(CALLS * sizeof *a), *b = malloc(CALLS * sizeof *b);
+    int64_t *ids = malloc(CALLS * sizeof *ids), *parents = malloc(CALLS * sizeof *parents);
     for (size_t i = 0; i < CALLS; i++)
         packed[i] = shape_random(&state);
     record(plain, NULL);
+    publish(plain);
+    load_column(plain, SP_COLUMN_CALL_ID, ids);
+    load_column(plain, SP_COLUMN_PARENT_ID, parents);
     for (int r = 0; r < REPEATS; r++) {
         sample_print("scatter", r, scatter(packed, a, b));
         sample_print("raw-write", r, raw_write(raw, a));
-        for (size_t i = 0; i < CALLS; i++)
-            b[i] = (int64_t)(i * 3);
-        sample_print("ids-deflate", r, deflate_columns(raw, b));
+        sample_print("ids-deflate", r, deflate_columns(raw, ids, parents));
         sample_print("publish-plain", r, publish(plain));
     }
     sample_print("bytes-plain", 0, file_bytes(plain) / CALLS);
+    load_column(plain, SP_COLUMN_START, a);
+    load_column(plain, SP_COLUMN_DURATION, b);
+    for (size_t i = CALLS - 1; i > 0; i--)
+        a[i] -= a[i - 1];
     record(compact, "gzip");
     for (int r = 0; r < REPEATS; r++) {
-        for (size_t i = 0; i < CALLS; i++)
-            b[i] = (int64_t)(shape_random(&state) % 4096);
-        sample_print("gzip-floor", r, deflate_columns(raw, b));
+        sample_print("gzip-floor", r, deflate_columns(raw, a, b));
         sample_print("publish-compact", r, publish(compact));
     }
     sample_print("bytes-compact", 0, file_bytes(compact) / CALLS);
@@ -241,6 +265,8 @@ int main(int argc, char **argv)
     free(packed);
     free(a);
     free(b);
+    free(ids);
+    free(parents);
     analysis(plain);
     return 0;
 }
