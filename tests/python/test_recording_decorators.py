@@ -239,8 +239,6 @@ def test_what_cannot_be_called_is_refused():
         sp.profile("name")(3)
     with pytest.raises(TypeError, match="recursive must be"):
         sp.profile("name", recursive="yes")
-    with pytest.raises(RuntimeError, match="recursive_profile is not available"):
-        sp.profile("name", recursive=True)
     assert sp.profile("name", recursive=False)(lambda: 3)() == 3
 
 

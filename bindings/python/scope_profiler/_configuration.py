@@ -21,7 +21,6 @@ _INSTRUMENTS = {
     "profile_mpi_calls": "mpi4py",
     "use_gpu_timing": None,
     "perf_events": None,
-    "recursive_profile": None,
     "track_async": None,
 }
 
@@ -177,6 +176,10 @@ class ProfilingConfig:
             collected["finalize_time_ns"] = self._finalize_time_ns
         if self.label is not None:
             collected["label"] = self.label
+        if self._profiler is not None:
+            from ._trace import folded_metadata
+
+            collected.update(folded_metadata(self._profiler))
         return collected
 
     def stop_memory_profiling(self) -> None:

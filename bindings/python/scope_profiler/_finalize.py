@@ -92,8 +92,9 @@ def _publish(manager: ProfileManager) -> dict[str, Any]:
     """Hands over what was recorded. Runs that write no HDF5 file come back as an image."""
     config = manager._config
     in_memory = config._output is None
-    from ._recorder import now_ns
+    from ._recorder import now_ns, trace_check
 
+    trace_check(manager._profiler)
     config._finalize_time_ns = now_ns()
     try:
         report = manager._profiler.publish(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import nullcontext
 from types import ModuleType
 
 TYPE_CHECKING = False
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def run_script(script_path: Any, script_args: Sequence[str] | None) -> None:
-    """Executes a script as `__main__`; argv, module path and `__main__` are put back afterwards."""
+def run_script(script_path: Any, script_args: Sequence[str] | None, tracing: Any = None) -> None:
+    """Executes a script as `__main__`, inside a context manager if one is given; argv, module path
+    and `__main__` are put back afterwards."""
     path = os.fspath(script_path)
     with io.open_code(os.path.abspath(path)) as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)
@@ -27,7 +29,8 @@ def run_script(script_path: Any, script_args: Sequence[str] | None) -> None:
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     sys.modules["__main__"] = main
     try:
-        exec(code, main.__dict__)
+        with tracing or nullcontext():
+            exec(code, main.__dict__)
     finally:
         sys.argv, sys.path[:] = saved[0], saved[1]
         if saved[2] is not None:

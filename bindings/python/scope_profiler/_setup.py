@@ -120,5 +120,6 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         "chunk_size": config.hdf5_chunk_size or 0,
         "locate": locator(config.metadata_detail, config.capture_region_source),
         "wants_text": config.capture_region_source,
+        "traces": config.recursive_profile,
     }
 

@@ -223,26 +223,20 @@ class ProfileManager:
         Args:
             region_name: Name of the region; default the name of the function. The decorator may
                 also stand bare, without a call.
-            recursive: Trace the Python calls inside.
+            recursive: Trace the Python calls inside; None as the setting `recursive_profile` says.
             metadata: Values of every call: a mapping, or a function of the arguments of the call.
             record_outcome: Store whether the call returned or raised.
             tags: Tags of the region.
-
-        Raises:
-            RuntimeError: ``recursive=True``, which this build does not do.
         """
         if recursive not in (None, True, False):
             raise TypeError(f"recursive must be True, False or None, got {recursive!r}")
-        if recursive:
-            from ._configuration import refuse_instrument
-
-            refuse_instrument("recursive_profile")
         if tags is not None and not isinstance(tags, str):
             tags = tuple(tags)
 
         def decorate(function):
             name = _default_name(function) if bare or region_name is None else region_name
-            return _decorated(self._here(), function, name, metadata, record_outcome, tags)
+            options = (metadata, record_outcome, tags, recursive)
+            return _decorated(self._here(), function, name, options)
 
         bare = region_name is not None and not isinstance(region_name, str)
         return decorate(region_name) if bare else decorate
@@ -595,21 +589,30 @@ class ProfileManager:
             script_args: Its arguments.
             region_name: Name of the root region of a traced script.
             only_user_code: Trace no standard library and no installed packages.
-            recursive: Trace every Python call; False records only explicit regions.
+            recursive: Trace every Python call, in a root region; False records only explicit
+                regions.
             include_patterns: Shell patterns of the functions to trace.
             exclude_patterns: Shell patterns of the functions not to trace.
-            entrypoint: Name of the function at which tracing starts.
+            entrypoint: Plain name of a function that is recorded under just that name.
 
         Raises:
-            RuntimeError: ``recursive=True``, which this build does not do.
+            RuntimeError: The calls are traced by another manager already, or cannot be traced.
         """
         from ._scripts import run_script
 
-        if recursive:
-            from ._configuration import refuse_instrument
+        if not recursive:
+            return run_script(script_path, script_args)
+        from ._trace import Tracing
 
-            refuse_instrument("recursive_profile")
-        run_script(script_path, script_args)
+        tracing = Tracing(
+            self._here(),
+            os.path.basename(script_path) if region_name is None else region_name,
+            only_user_code=only_user_code,
+            include=include_patterns,
+            exclude=exclude_patterns,
+            entrypoint=entrypoint,
+        )
+        return run_script(script_path, script_args, tracing)
 
     @_member
     def profile_script(self, script_path, *, script_args=None, output=None, **kwargs):
@@ -713,10 +716,10 @@ def _kind_of(function: Any) -> int:
 
 
 def _decorated(
-    manager: ProfileManager, function: Any, name: str, metadata: Any, record_outcome: bool, tags: Any
+    manager: ProfileManager, function: Any, name: str, options: tuple[Any, bool, Any, bool | None]
 ) -> Any:
     def again(inner: Any) -> Any:
-        return _decorated(manager, inner, name, metadata, record_outcome, tags)
+        return _decorated(manager, inner, name, options)
 
     if isinstance(function, (classmethod, staticmethod)):
         return type(function)(again(function.__func__))
@@ -732,8 +735,9 @@ def _decorated(
         return functools.partialmethod(again(function.func), *function.args, **function.keywords)
     if not callable(function):
         raise TypeError(f"profile() needs a callable, got {function!r}")
+    metadata, record_outcome, tags, recursive = options
     return manager._profiler.decorate(
-        function, name, tags, metadata, bool(record_outcome), _kind_of(function)
+        function, name, tags, metadata, bool(record_outcome), _kind_of(function), recursive
     )
 
 

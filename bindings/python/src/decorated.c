@@ -4,6 +4,7 @@
 #include "json_text.h"
 #include "recursion.h"
 #include "steps.h"
+#include "trace.h"
 
 #include <structmember.h>
 
@@ -71,10 +72,28 @@ static PyObject *call_detailed(PyObject *self, PyObject *const *args, size_t nar
         details_drop(&details);
         return NULL;
     }
+    bool traces = decorated->traces && trace_enter(decorated->profiler);
     sp_binding_begin(decorated->recorder, decorated->id);
     PyObject *result = decorated->target_call(decorated->target, args, nargsf, kwnames);
     details_end(&details, result != NULL);
+    if (traces) {
+        trace_leave(decorated->profiler);
+    }
     recursion_leave(&level);
+    return result;
+}
+
+/* The outermost such call installs the tracer and removes it again. */
+static PyObject *call_traced(PyObject *self, PyObject *const *args, size_t nargsf,
+                             PyObject *kwnames)
+{
+    decorated_object *decorated = (decorated_object *)self;
+    profiler_object *profiler = decorated->profiler;
+    bool traces = trace_enter(profiler);
+    PyObject *result = call_recorded(self, args, nargsf, kwnames);
+    if (traces) {
+        trace_leave(profiler);
+    }
     return result;
 }
 
@@ -123,12 +142,14 @@ int decorated_rebind(decorated_object *decorated)
     }
     if (region_is_enabled(region)) {
         decorated->id = region->id;
+        decorated->traces = decorated->wants_tracing == TRACES ||
+                            (decorated->wants_tracing == TRACES_AS_CONFIGURED && profiler->traces);
         if (decorated->kind != CALL_PLAIN) {
             decorated->vectorcall = call_stepwise;
         } else if (decorated->metadata != NULL || decorated->record_outcome) {
             decorated->vectorcall = call_detailed;
         } else {
-            decorated->vectorcall = call_recorded;
+            decorated->vectorcall = decorated->traces ? call_traced : call_recorded;
         }
     }
     Py_DECREF(region);
@@ -215,6 +236,7 @@ PyObject *decorated_new(profiler_object *profiler, PyObject *target,
     decorated->id = -1;
     decorated->kind = options->kind;
     decorated->record_outcome = options->record_outcome;
+    decorated->wants_tracing = options->traces;
     decorated->name = Py_NewRef(options->name);
     decorated->tags = Py_XNewRef(options->tags);
     decorated->attributes = PyDict_New();
@@ -224,6 +246,7 @@ PyObject *decorated_new(profiler_object *profiler, PyObject *target,
         return NULL;
     }
     link_to(decorated, profiler);
+    trace_forget_function(profiler, target);
     return (PyObject *)decorated;
 }
 

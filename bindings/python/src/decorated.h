@@ -18,6 +18,13 @@ typedef enum call_kind {
     CALL_AWAITABLE /* generator made awaitable by types.coroutine */
 } call_kind;
 
+/* Whether what a call calls is traced. */
+typedef enum call_tracing {
+    TRACES_AS_CONFIGURED,
+    TRACES,
+    TRACES_NOT
+} call_tracing;
+
 struct decorated_object {
     PyObject_HEAD
     vectorcallfunc vectorcall;
@@ -27,6 +34,8 @@ struct decorated_object {
     int32_t id;
     call_kind kind;
     bool record_outcome;
+    bool traces; /* in the current configuration */
+    call_tracing wants_tracing;
     profiler_object *profiler;
     PyObject *metadata; /* NULL, str (a JSON object) or callable */
     PyObject *name;
@@ -43,6 +52,7 @@ typedef struct decorated_options {
     PyObject *metadata; /* NULL, mapping or callable */
     bool record_outcome;
     call_kind kind;
+    call_tracing traces;
 } decorated_options;
 
 int decorated_init(PyObject *module, recorder_state *state);

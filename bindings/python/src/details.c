@@ -8,6 +8,7 @@ int details_begin(call_details *details, const decorated_object *decorated, PyOb
     details->recorder = decorated->recorder;
     details->id = decorated->id;
     details->record_outcome = decorated->record_outcome;
+    details->traces = decorated->traces;
     details->json = NULL;
     if (decorated->metadata == NULL) {
         return 0;

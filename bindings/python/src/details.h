@@ -9,6 +9,7 @@ typedef struct call_details {
     sp_profiler *recorder;
     int32_t id;
     bool record_outcome;
+    bool traces;
     PyObject *json; /* str, evaluated metadata; NULL: none */
 } call_details;
 

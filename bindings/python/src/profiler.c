@@ -1,7 +1,9 @@
 #include "profiler.h"
 
 #include "decorated.h"
+#include "trace.h"
 
+#include <stdlib.h>
 #include <structmember.h>
 
 /* ---- decorated functions and regions follow the configuration ------------------------------- */
@@ -105,7 +107,7 @@ static void stop(profiler_object *profiler)
 typedef struct configuration {
     PyObject *config, *tag_filter, *locate;
     const char *mode;
-    int enabled, wants_text;
+    int enabled, wants_text, traces;
     sp_binding_settings settings;
 } configuration;
 
@@ -113,7 +115,8 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
 {
     static char *names[] = {"config",       "enabled",     "output",     "mode",
                             "rank",         "max_memory",  "compression", "compression_level",
-                            "chunk_size",   "tag_filter",  "locate",     "wants_text", NULL};
+                            "chunk_size",   "tag_filter",  "locate",     "wants_text",
+                            "traces",       NULL};
     unsigned int rank = 0;
     Py_ssize_t max_memory = 0;
     Py_ssize_t chunk_size = 0;
@@ -122,11 +125,11 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
     out->config = out->tag_filter = out->locate = Py_None;
     out->settings.size = sizeof out->settings;
     out->settings.store.size = sizeof out->settings.store;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pzsInzinOOp:configure", names, &out->config,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pzsInzinOOpp:configure", names, &out->config,
                                      &out->enabled, &out->settings.output, &out->mode, &rank,
                                      &max_memory, &out->settings.store.compression, &level,
                                      &chunk_size, &out->tag_filter, &out->locate,
-                                     &out->wants_text)) {
+                                     &out->wants_text, &out->traces)) {
         return -1;
     }
     out->settings.rank = rank;
@@ -178,12 +181,14 @@ static PyObject *profiler_configure(PyObject *self, PyObject *args, PyObject *kw
     profiler->is_configured = true;
     profiler->is_enabled = wanted.enabled;
     profiler->wants_text = wanted.wants_text;
+    profiler->traces = wanted.traces;
     set_reference(&profiler->config, wanted.config);
     set_reference(&profiler->tag_filter, wanted.tag_filter);
     set_reference(&profiler->locate, wanted.locate);
     if (rebind_all(profiler) < 0) {
         return NULL;
     }
+    trace_reconfigured(profiler);
     Py_RETURN_NONE;
 }
 
@@ -194,6 +199,7 @@ static PyObject *profiler_deconfigure(PyObject *self, PyObject *ignored)
     if (end_regions(profiler) < 0) {
         return NULL;
     }
+    trace_deconfigured(profiler);
     stop(profiler);
     Py_RETURN_NONE;
 }
@@ -240,16 +246,19 @@ static PyObject *profiler_region_method(PyObject *self, PyObject *args, PyObject
 
 static PyObject *profiler_decorate(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"function", "name", "tags", "metadata", "record_outcome", "kind", NULL};
+    static char *names[] = {"function", "name", "tags", "metadata", "record_outcome", "kind",
+                            "recursive", NULL};
     profiler_object *profiler = (profiler_object *)self;
     PyObject *function = NULL;
     PyObject *tags = Py_None;
     PyObject *metadata = Py_None;
     int record_outcome = 0;
     int kind = CALL_PLAIN;
+    PyObject *recursive = Py_None;
     decorated_options options = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOpi:decorate", names, &function,
-                                     &options.name, &tags, &metadata, &record_outcome, &kind)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOpiO:decorate", names, &function,
+                                     &options.name, &tags, &metadata, &record_outcome, &kind,
+                                     &recursive)) {
         return NULL;
     }
     if (profiler_check_name(options.name) < 0) {
@@ -264,6 +273,8 @@ static PyObject *profiler_decorate(PyObject *self, PyObject *args, PyObject *kwa
     options.metadata = metadata == Py_None ? NULL : metadata;
     options.record_outcome = record_outcome != 0;
     options.kind = (call_kind)kind;
+    options.traces = recursive == Py_None ? TRACES_AS_CONFIGURED
+                                          : (PyObject_IsTrue(recursive) == 1 ? TRACES : TRACES_NOT);
     if (tags != Py_None) {
         options.tags = profiler_normal_tags(tags);
         if (options.tags == NULL) {
@@ -486,6 +497,7 @@ static void profiler_dealloc(PyObject *self)
     Py_CLEAR(profiler->tag_filter);
     Py_CLEAR(profiler->locate);
     Py_CLEAR(profiler->paths);
+    free(profiler->folded_calls);
     if (profiler->owns_recorder && profiler->recorder != NULL) {
         sp_binding_destroy(profiler->recorder);
     }

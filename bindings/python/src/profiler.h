@@ -21,6 +21,9 @@ struct profiler_object {
     PyObject *locate;     /* callable(file, line) -> (path, text or None), None: nothing stored */
     PyObject *paths;      /* file name as compiled -> path as stored, while texts are not wanted */
     bool wants_text;
+    bool traces;          /* functions decorated without a word about it trace what they call */
+    uint64_t *folded_calls; /* by region id: traced calls too short to be recorded; NULL: none */
+    size_t num_folded;
     decorated_object *decorated; /* linked, borrowed */
     profiler_object *next;       /* of the module's list */
     profiler_object **link;

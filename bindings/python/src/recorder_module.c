@@ -7,6 +7,7 @@
 #include "region_method.h"
 #include "steps.h"
 #include "thread_names.h"
+#include "trace.h"
 
 #include <dlfcn.h>
 
@@ -102,7 +103,8 @@ static int module_exec(PyObject *module)
     }
     return region_method_init(state) < 0 || region_init(module, state) < 0 ||
                    decorated_init(module, state) < 0 || steps_init(module, state) < 0 ||
-                   profiler_init(module, state) < 0 || lookup_init(module, state) < 0
+                   profiler_init(module, state) < 0 || lookup_init(module, state) < 0 ||
+                   trace_init(module, state) < 0
                ? -1
                : 0;
 }
@@ -122,7 +124,8 @@ static int module_exec(PyObject *module)
     X(generator_type)                                                                              \
     X(coroutine_type)                                                                              \
     X(async_generator_type)                                                                        \
-    X(awaitable_type)
+    X(awaitable_type)                                                                              \
+    X(trace_callback_type)
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
@@ -136,6 +139,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
 static int module_clear(PyObject *module)
 {
     recorder_state *state = PyModule_GetState(module);
+    trace_release(state);
 #define CLEAR_TYPE(field) Py_CLEAR(state->field);
     STATE_TYPES(CLEAR_TYPE)
 #undef CLEAR_TYPE

@@ -30,7 +30,11 @@ typedef struct recorder_state {
     PyTypeObject *coroutine_type;
     PyTypeObject *async_generator_type;
     PyTypeObject *awaitable_type;
+    PyTypeObject *trace_callback_type; /* NULL where the mechanism needs none */
     profiler_object *profilers; /* all alive, linked */
+    PyObject *module;           /* borrowed */
+    struct trace_state *trace;
+    void *trace_mechanism; /* the mechanism's own */
 } recorder_state;
 
 /* Which family of region a configuration makes. */

@@ -1,6 +1,7 @@
 #include "steps.h"
 
 #include "recursion.h"
+#include "trace.h"
 
 #include <structmember.h>
 
@@ -27,6 +28,7 @@ typedef struct step_record {
     steps_object *book;
     recursion_level level;
     bool is_recorded;
+    bool traces;
 } step_record;
 
 /* 0, or -1 with RecursionError set. What is finished already only answers; that is no step. */
@@ -34,11 +36,13 @@ static int step_begin(step_record *step, steps_object *steps)
 {
     step->book = book_of(steps);
     step->is_recorded = !step->book->has_finished;
+    step->traces = false;
     if (recursion_enter(&step->level) < 0) {
         return -1;
     }
     if (step->is_recorded) {
         const call_details *details = &step->book->details;
+        step->traces = details->traces && trace_enter(step->book->profiler);
         if (step->book->has_started) {
             sp_binding_resume(details->recorder, details->id);
         } else {
@@ -60,6 +64,9 @@ static void step_end(step_record *step, bool is_last, bool succeeded)
         } else {
             sp_binding_end(details->recorder, details->id);
         }
+    }
+    if (step->traces) {
+        trace_leave(step->book->profiler);
     }
     recursion_leave(&step->level);
 }

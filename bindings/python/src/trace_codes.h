@@ -1,0 +1,74 @@
+/* trace_codes.h - what the tracer knows of each code object: a hash from its address that grows, and
+ * that a code object leaves when it dies, because its address will be another's.
+ *
+ * Under the GIL. Looked into at every traced call.
+ */
+#ifndef SCOPE_PYTHON_TRACE_CODES_H
+#define SCOPE_PYTHON_TRACE_CODES_H
+
+#include "recorder_module.h"
+
+typedef struct trace_code {
+    const PyCodeObject *code; /* NULL: a free slot */
+    int32_t word;             /* region; TRACE_NOT: calls of it are not recorded; below: of a generator
+                                 or coroutine, see trace_code_region */
+    int32_t body;             /* of those: offset in bytes of the instruction at which the body
+                                 begins */
+} trace_code;
+
+enum { TRACE_NOT = -1 };
+
+static inline bool trace_code_resumes(const trace_code *known)
+{
+    return known->word < TRACE_NOT;
+}
+
+static inline int32_t trace_code_region(const trace_code *known)
+{
+    return trace_code_resumes(known) ? TRACE_NOT - 1 - known->word : known->word;
+}
+
+typedef struct trace_codes {
+    trace_code *slots;
+    size_t mask; /* number of slots - 1 */
+    size_t count;
+    Py_ssize_t extra_index; /* where a code object keeps the word that tells of its death */
+    size_t num_watches;
+    bool is_abandoned; /* no module any more; freed with the last code object */
+} trace_codes;
+
+/* NULL with MemoryError set. */
+trace_codes *trace_codes_new(void);
+void trace_codes_free(trace_codes *codes);
+/* Adds a code object, or changes what is known of it. -1 without an exception: memory is short. */
+int trace_codes_set(trace_codes *codes, PyCodeObject *code, int32_t region);
+/* Forgets everything; the code objects stay watched. */
+void trace_codes_clear(trace_codes *codes);
+
+static inline size_t trace_codes_place(const trace_codes *codes, const PyCodeObject *code)
+{
+    uintptr_t bits = (uintptr_t)code >> 4;
+    return (bits ^ bits >> 9) & codes->mask;
+}
+
+/* Where it is, unless it had to give way to another; for a quick look before trace_codes_find. */
+static inline const trace_code *trace_codes_first(const trace_codes *codes,
+                                                  const PyCodeObject *code)
+{
+    return &codes->slots[trace_codes_place(codes, code)];
+}
+
+/* NULL: not met yet. Valid until the next change. */
+static inline const trace_code *trace_codes_find(const trace_codes *codes, const PyCodeObject *code)
+{
+    size_t i = trace_codes_place(codes, code);
+    while (codes->slots[i].code != code) {
+        if (codes->slots[i].code == NULL) {
+            return NULL;
+        }
+        i = (i + 1) & codes->mask;
+    }
+    return &codes->slots[i];
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* trace_profile.h - hearing of calls through the C profile function of each thread, CPython 3.10 and
+ * 3.11: where the frame evaluation hook would use up the C stack, and when something has taken its
+ * place. A profile function found in place is called through and put back.
+ */
+#ifndef SCOPE_PYTHON_TRACE_PROFILE_H
+#define SCOPE_PYTHON_TRACE_PROFILE_H
+
+#include "trace_mechanism.h"
+
+/* On all threads of the session's interpreter. */
+void trace_profile_install(trace_session *session);
+/* Threads with calls open that were begun here keep it, for the ends alone. */
+void trace_profile_remove(trace_session *session);
+
+/* The same for threads that threading starts from now on. */
+void trace_profile_follow_threads(trace_session *session);
+void trace_profile_leave_threads(trace_session *session);
+
+#endif
