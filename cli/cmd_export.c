@@ -47,6 +47,7 @@ typedef struct export_job {
     const export_kind *kind;
     const char *folder;
     sp_export_options options;
+    sp_summary_options filters;
     char **files;
     size_t num_files;
     cli_names taken;
@@ -192,6 +193,7 @@ static int export_files(export_job *job)
         code = cli_open(job->arguments->command, job->files[i], &results);
         if (code != CLI_OK)
             break;
+        cli_hint_at_filters(job->arguments->command, job->files[i], results, &job->filters);
         code = job->kind->of_run ? export_run(job, job->files[i], results)
                                  : export_ranks(job, job->files[i], results);
         sp_results_close(results);
@@ -222,6 +224,7 @@ static int run_job(export_job *job)
     int code = cli_select(job->arguments, &selection);
     if (code != CLI_OK)
         return code;
+    job->filters = selection.summary;
     code = read_options(job, &selection);
     if (code == CLI_OK && !cli_expand_files(job->arguments, 1, &job->files, &job->num_files))
         code = CLI_FAILED;

@@ -8,9 +8,22 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Writes the metadata of all files, or nothing when one of them cannot be read. */
-static int export_metadata(const cli_command *command, char *const *files, size_t count,
-                           const char *path)
+/* A document about all files. */
+typedef int (*document_maker)(sp_results *const *runs, size_t count,
+                              const sp_inspection_options *options, char **out_text,
+                              sp_error *error);
+
+static int make_metadata(sp_results *const *runs, size_t count, const sp_inspection_options *options,
+                         char **out_text, sp_error *error)
+{
+    (void)options;
+    return sp_results_metadata_json(runs, count, out_text, error);
+}
+
+/* Writes the document, or nothing when one of the files cannot be read. */
+static int write_document(const cli_command *command, char *const *files, size_t count,
+                          document_maker make, const sp_inspection_options *options,
+                          const char *path)
 {
     sp_results **runs = cli_allocate(count * sizeof *runs);
     sp_error error = {0};
@@ -19,10 +32,12 @@ static int export_metadata(const cli_command *command, char *const *files, size_
     int code = CLI_OK;
     while (opened < count && code == CLI_OK) {
         code = cli_open(command, files[opened], &runs[opened]);
+        if (code == CLI_OK && options)
+            cli_hint_at_filters(command, files[opened], runs[opened], options->summary);
         opened += code == CLI_OK;
     }
     if (code == CLI_OK) {
-        int status = sp_results_metadata_json(runs, count, &text, &error);
+        int status = make(runs, count, options, &text, &error);
         code = status == SP_OK ? cli_write_text(command, path, text)
                                : cli_fail_on(command, files[0], status, &error);
     }
@@ -38,7 +53,9 @@ static int print(const cli_command *command, const char *path, sp_results *resul
 {
     sp_error error = {0};
     char *text;
-    int status = sp_results_inspect(results, options, &text, &error);
+    int status;
+    cli_hint_at_filters(command, path, results, options->summary);
+    status = sp_results_inspect(results, options, &text, &error);
     if (status != SP_OK)
         return cli_fail_on(command, path, status, &error);
     fputs(text, stdout);
@@ -76,7 +93,10 @@ static int inspect_files(const cli_arguments *arguments, char *const *files, siz
     int first_failure = CLI_OK;
     options.sources = sources;
     selection->summary.color = cli_wants_color(STDOUT_FILENO);
-    for (size_t i = 0; i < count; i++) {
+    if (cli_has(arguments, "json"))
+        first_failure = write_document(arguments->command, files, count, sp_results_inspect_json,
+                                       &options, "-");
+    for (size_t i = 0; i < count && !cli_has(arguments, "json"); i++) {
         int code;
         selection->summary.file_path = files[i];
         code = inspect_file(arguments, files[i], &options);
@@ -103,7 +123,7 @@ static int run(const cli_arguments *arguments)
         return CLI_FAILED;
     }
     if (metadata_path)
-        code = export_metadata(arguments->command, files, count, metadata_path);
+        code = write_document(arguments->command, files, count, make_metadata, NULL, metadata_path);
     if (code == CLI_OK)
         code = inspect_files(arguments, files, count, &selection);
     cli_release_files(files, count);
@@ -125,6 +145,8 @@ static const cli_option options[] = {
      .help = "leave out the region table"},
     {.name = "regions-only", .kind = CLI_FLAG, .excludes = "metadata-only",
      .help = "leave out the metadata"},
+    {.name = "json", .kind = CLI_FLAG, .excludes = "quiet",
+     .help = "print one JSON document of all files"},
 };
 
 const cli_command cli_inspect = {

@@ -12,9 +12,12 @@ const cli_command *const cli_commands[] = {
     &cli_diff,
     &cli_check,
     &cli_export,
+    &cli_convert,
+    &cli_merge,
     &cli_import_native,
     &cli_config,
     &cli_doctor,
+    &cli_completion,
     &cli_help,
     NULL,
 };

@@ -100,6 +100,23 @@ static int select_ranks(const cli_arguments *arguments, cli_selection *out)
     return CLI_OK;
 }
 
+/* A count of 1 or more; CLI_USAGE after an error line. */
+static int read_count(const cli_arguments *arguments, const char *name, size_t *out)
+{
+    const char *word = cli_value(arguments, name);
+    char *end;
+    unsigned long long count;
+    if (!word)
+        return CLI_OK;
+    errno = 0;
+    count = strtoull(word, &end, 10);
+    if (errno != 0 || end == word || *end || word[0] == '-' || count == 0)
+        return cli_usage_error(arguments->command, "argument --%s: '%s' is not a number of 1 or more",
+                               name, word);
+    *out = (size_t)count;
+    return CLI_OK;
+}
+
 int cli_select(const cli_arguments *arguments, cli_selection *out)
 {
     const char *sort = cli_value(arguments, "sort");
@@ -107,7 +124,9 @@ int cli_select(const cli_arguments *arguments, cli_selection *out)
     *out = (cli_selection){.summary = {.size = sizeof out->summary, .sort = SP_SORT_START}};
     if (sort && sp_summary_parse_sort(sort, &out->summary.sort, NULL) != SP_OK)
         return cli_usage_error(arguments->command, "argument --sort: invalid choice: '%s'", sort);
-    if (select_ranks(arguments, out) != CLI_OK)
+    if (read_count(arguments, "top", &out->summary.top) != CLI_OK ||
+        read_count(arguments, "depth", &out->summary.max_depth) != CLI_OK ||
+        select_ranks(arguments, out) != CLI_OK)
         return CLI_USAGE;
     out->summary.include = out->include =
         cli_values(arguments, "include", &out->summary.num_include);
@@ -117,6 +136,20 @@ int cli_select(const cli_arguments *arguments, cli_selection *out)
         cli_values(arguments, "columns", &out->summary.num_columns);
     out->summary.exclusive_percent = mode && strcmp(mode, "exclusive") == 0;
     return CLI_OK;
+}
+
+void cli_hint_at_filters(const cli_command *command, const char *path, sp_results *results,
+                         const sp_summary_options *options)
+{
+    char *hints;
+    if (sp_results_filter_hints(results, options, &hints, NULL) != SP_OK)
+        return; /* the work itself will fail on the same and tell */
+    for (char *line = hints; *line;) {
+        size_t length = strcspn(line, "\n");
+        cli_fail(command, CLI_OK, "%s: %.*s", path, (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    free(hints);
 }
 
 void cli_release_selection(cli_selection *selection)

@@ -28,7 +28,11 @@ bool cli_is_rank_word(const char *word);
      .help = "columns of the table: region, ranks, calls, total, percent, parent_percent, avg, "   \
              "min, max, first, last, std, p50, p95, p99, imbalance, gpu_total, gpu_avg"},          \
     {.name = "percentage-mode", .kind = CLI_VALUE, .value_name = "MODE",                           \
-     .choices = cli_percentage_modes, .help = "what the percentages count"}
+     .choices = cli_percentage_modes, .help = "what the percentages count"},                       \
+    {.name = "top", .kind = CLI_VALUE, .value_name = "N",                                          \
+     .help = "only the N most important rows: by the sort key, in order of start by total"},       \
+    {.name = "depth", .kind = CLI_VALUE, .value_name = "N",                                        \
+     .help = "only N levels of calls"}
 
 /* The arrays behind an sp_summary_options. */
 typedef struct cli_selection {
@@ -39,6 +43,9 @@ typedef struct cli_selection {
 
 /* Reads the rows above from a command line. Returns CLI_OK, or CLI_USAGE after an error line. */
 int cli_select(const cli_arguments *arguments, cli_selection *out);
+/* Tells on stderr, one line each, what of the filters fits nothing in a run. */
+void cli_hint_at_filters(const cli_command *command, const char *path, sp_results *results,
+                         const sp_summary_options *options);
 void cli_release_selection(cli_selection *selection);
 
 #endif

@@ -212,6 +212,9 @@ typedef struct sp_summary_options {
                                          none in it: nothing is selected */
     size_t num_include_names;
     bool with_percentiles; /* compute them even when no column shows them; else they are NaN */
+    size_t top;            /* so many rows at most: those that the sort puts first, sorted by start
+                              those with the largest totals; 0: all */
+    size_t max_depth;      /* so many levels of call paths; 0: all */
 } sp_summary_options;
 
 /* One row of the table: a call path pooled over the selected ranks (or one region when the calls
@@ -282,6 +285,16 @@ typedef struct sp_inspection_options {
 /* Title, sizes, metadata by section, region table, sources as one UTF-8 text; free() it. */
 SP_API int sp_results_inspect(sp_results *results, const sp_inspection_options *options,
                               char **out_text, sp_error *error);
+
+/* The same of several runs as one JSON document, with the rows of their summaries; free() it. */
+SP_API int sp_results_inspect_json(sp_results *const *runs, size_t num_runs,
+                                   const sp_inspection_options *options, char **out_text,
+                                   sp_error *error);
+
+/* One line for each pattern and rank of the options that fits nothing in the run, with the nearest
+ * names; "" when there is none. free() it. */
+SP_API int sp_results_filter_hints(sp_results *results, const sp_summary_options *options,
+                                   char **out_text, sp_error *error);
 
 /* JSON text {"files": [{"file_path", "num_ranks", "metadata"}]} of these runs, indented by 2, never
  * clipped; free() it. */

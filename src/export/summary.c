@@ -327,6 +327,8 @@ int sp_summary_create(sp_results *results, const sp_summary_options *options, sp
         status = find_session(summary, error);
     if (status == SP_OK)
         status = sort_rows(summary, error);
+    if (status == SP_OK)
+        status = sp_summary_limit(summary, error);
     if (status != SP_OK) {
         sp_summary_free(summary);
         return status;

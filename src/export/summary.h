@@ -64,6 +64,9 @@ int sp_summary_add_regions(sp_summary *summary, sp_error *error);
 /* Adds a row without calls for each selected region that was not called. */
 int sp_summary_add_uncalled(sp_summary *summary, const bool *called, sp_error *error);
 
+/* Drops the rows that the options do not want any more, after sorting. */
+int sp_summary_limit(sp_summary *summary, sp_error *error);
+
 /* Fills the columns of one summary from moments; percentiles NaN. */
 void sp_summary_set_moments(sp_summary_row *row, const sp_moments *moments);
 

@@ -15,10 +15,13 @@ commands:
   diff                    compare two profiles, or two groups of them
   check                   fail when profiles got slower than a budget allows
   export                  write profiles in the format of another tool
+  convert                 write a profile in another format
+  merge                   make one profile of several
   import-native           make one profile of the files of a native program
   config                  tell how to build programs that record
   doctor                  show what is found on this machine, and what to do
                           about troubles
+  completion              print a script that completes commands in a shell
   help                    explain a command
 
 options:
@@ -48,6 +51,9 @@ options:
                           percent, parent_percent, avg, min, max, first, last,
                           std, p50, p95, p99, imbalance, gpu_total, gpu_avg
   --percentage-mode MODE  what the percentages count: coverage, exclusive
+  --top N                 only the N most important rows: by the sort key, in
+                          order of start by total
+  --depth N               only N levels of calls
   --full                  do not shorten long metadata values
   --source NAME...        show where these regions are defined, and their source
                           text
@@ -57,6 +63,7 @@ options:
                           that files can be read
   --metadata-only         leave out the region table
   --regions-only          leave out the metadata
+  --json                  print one JSON document of all files
 """
 
 RUN_OPTIONS = [
@@ -96,7 +103,7 @@ def test_run_help_names_every_option(command):
 
 
 def test_help_lines_fit_a_terminal(command):
-    for name in ("run", "inspect", "diff", "check", "export", "doctor", "help"):
+    for name in ("run", "inspect", "diff", "check", "export", "convert", "merge", "completion", "doctor", "help"):
         assert max(map(len, command("help", name).out.splitlines())) <= 90
 
 
@@ -112,7 +119,7 @@ def test_unknown_command(command):
     assert result.err == (
         "usage: scope-profiler [--version] [--help] <command> ...\n"
         "scope-profiler: error: argument command: invalid choice: 'inspekt' "
-        "(choose from 'run', 'inspect', 'diff', 'check', 'export', 'import-native', 'config', 'doctor', 'help')\n")
+        "(choose from 'run', 'inspect', 'diff', 'check', 'export', 'convert', 'merge', 'import-native', 'config', 'doctor', 'completion', 'help')\n")
 
 
 @pytest.mark.parametrize("words, message", [

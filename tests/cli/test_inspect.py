@@ -242,3 +242,54 @@ def test_color_only_on_a_terminal(command, sample):
     assert "\x1b[1;36mParallelism\x1b[0m" in command.on_terminal(*words)
     assert "\x1b" not in command.on_terminal(*words, NO_COLOR="1")
     assert "\x1b" not in command.on_terminal(*words, TERM="dumb")
+
+
+# ---- fewer rows, machine form, hints ---------------------------------------------------------
+
+
+def test_depth_leaves_levels_out(command, sample):
+    result = command("inspect", sample, "--regions-only", "--depth", "1", "--columns", "region", "total")
+    assert "work" not in result.out and "(own)" not in result.out
+    result = command("inspect", sample, "--regions-only", "--depth", "2", "--columns", "region", "total")
+    assert "work" in result.out and "leaf" not in result.out
+    assert result.out.count("(own)") == 1
+
+
+def test_top_keeps_the_largest_rows(command, sample):
+    result = command("inspect", sample, "--regions-only", "--top", "2", "--columns", "region", "total")
+    assert "work" in result.out and "leaf" not in result.out
+    result = command("inspect", sample, "--regions-only", "--top", "1", "--sort", "calls", "--json")
+    [row] = json.loads(result.out)["files"][0]["regions"]
+    assert (row["name"], row["calls"]) == ("leaf", 4)
+
+
+def test_json_holds_rows_and_metadata(command, sample):
+    result = command("inspect", sample, "--json", "--columns", "region")
+    assert (result.code, result.err) == (0, "")
+    document = json.loads(result.out, parse_constant=lambda word: 1 / 0)
+    assert document["format"] == "scope-profiler-inspection"
+    [file] = document["files"]
+    assert (file["num_ranks"], file["num_calls"]) == (2, 8)
+    assert file["metadata"]["modules"] == ["gcc/12", "hdf5/1.10"]
+    assert [row["call_path"] for row in file["regions"]] == [
+        "scope_profiler.session", "scope_profiler.session > work",
+        "scope_profiler.session > work > leaf"]
+    leaf = file["regions"][2]
+    assert (leaf["calls"], leaf["total"], leaf["p50"], leaf["gpu_total"]) == (4, 6.0, 1.5, None)
+    assert "metadata" not in json.loads(command("inspect", sample, "--json", "--regions-only").out)["files"][0]
+
+
+def test_filters_that_fit_nothing_are_said_once(command, sample):
+    result = command("inspect", sample, "--include", "leef", "--include", "work", "--ranks", "0", "9")
+    assert result.code == 0
+    assert result.err == (
+        f"scope-profiler inspect: {sample}: no region matches 'leef'; the nearest names are 'leaf', "
+        "'work', 'scope_profiler.session'\n"
+        f"scope-profiler inspect: {sample}: there is no rank 9; the run has the ranks 0 to 1\n")
+
+
+@pytest.mark.parametrize("words", [["--top", "0"], ["--depth", "-1"], ["--top", "many"]])
+def test_counts_are_checked(command, sample, words):
+    result = command("inspect", sample, *words)
+    assert result.code == 2
+    assert "is not a number of 1 or more" in result.err
