@@ -218,7 +218,8 @@ typedef struct sp_summary_options {
 } sp_summary_options;
 
 /* One row of the table: a call path pooled over the selected ranks (or one region when the calls
- * cannot be nested or were not kept). Seconds; NaN where not known. */
+ * cannot be nested or were not kept). Seconds; NaN where not known. `total` is that of the calls not
+ * directly below one of the same path, so that recursion counts once; `average` is per call. */
 typedef struct sp_summary_row {
     const char *name;
     const char *call_path; /* names joined with " > "; of very deep ones both ends */

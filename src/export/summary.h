@@ -76,6 +76,9 @@ int sp_summary_parse_columns(const char *const *keys, size_t count, sp_summary_c
 const char *sp_summary_header(sp_summary_column column);
 const char *sp_summary_key(sp_summary_column column);
 
+/* Whether the table has a column of shares of the session. */
+bool sp_summary_shows_percent(const sp_summary *summary);
+
 /* The table and the box below it. */
 void sp_summary_write_table(const sp_summary *summary, sp_text *out);
 void sp_summary_write_notes(const sp_summary *summary, sp_text *out);

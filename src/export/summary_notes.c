@@ -133,7 +133,7 @@ static void add_notes(const sp_summary *summary, sp_box *box)
     if (is_recursive)
         note(box, "↻ marks a region that calls itself: one row holds the calls of all levels, and "
                   "shares count time on several levels once.");
-    if (!isnan(summary->session_total))
+    if (!isnan(summary->session_total) && sp_summary_shows_percent(summary))
         note(box, summary->request.options.exclusive_percent
                       ? "% session is the share of the session spent in the region itself, not in "
                         "regions inside it."

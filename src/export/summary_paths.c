@@ -19,6 +19,7 @@ typedef struct path_node {
     uint32_t rank_stamp;   /* number of the rank walked last */
     bool is_recursive;
     sp_moments moments;
+    int64_t outermost; /* total of the calls that are not directly below one of the same node */
     int64_t exclusive, coverage;
     int64_t first_start, first; /* of the rank that began first */
     int64_t last_end, last;     /* of the rank that ended last */
@@ -104,8 +105,10 @@ static void count_call(path_node *node, uint32_t stamp, int64_t start, int64_t e
         node->coverage = sp_wrap_add(node->coverage, sp_wrap_subtract(end, from));
         node->covered_to = end;
     }
-    node->rank_end = end > node->rank_end ? end : node->rank_end;
-    node->rank_last = duration;
+    if (end > node->rank_end) {
+        node->rank_end = end;
+        node->rank_last = duration;
+    }
 }
 
 /* Device time of a call, -1 when there is none. */
@@ -116,11 +119,15 @@ static int64_t gpu_time(const path_builder *b, uint32_t row, uint64_t call_index
     return gpu == NULL ? -1 : gpu[call_index];
 }
 
-/* Counts one call of a selected region at its node. */
-static void count(path_builder *b, uint32_t at, const sp_walked_call *call, int64_t exclusive)
+/* Counts one call of a selected region at its node; `above` is that of its parent. */
+static void count(path_builder *b, uint32_t above, uint32_t at, const sp_walked_call *call,
+                  int64_t exclusive)
 {
     path_node *node = &b->nodes.items[at];
     count_call(node, b->stamp, call->start, call->end, exclusive);
+    if (above != at)
+        node->outermost =
+            sp_wrap_add(node->outermost, sp_wrap_subtract(call->end, call->start));
     int64_t gpu = b->summary->has_gpu ? gpu_time(b, call->row, call->call_index) : -1;
     if (gpu >= 0) {
         node->moments.gpu_count++;
@@ -185,11 +192,11 @@ static uint64_t visit_call(void *context, const sp_walked_call *call, uint64_t a
         b->nodes.items[node].exclusive = sp_wrap_subtract(b->nodes.items[node].exclusive, duration);
     if (!b->summary->request.regions[region])
         return VALUE_OF(node, 0);
-    node = child_of(b, node, region);
-    b->failed = b->failed || node == SP_NO_ROW;
+    uint32_t own = child_of(b, node, region);
+    b->failed = b->failed || own == SP_NO_ROW;
     if (!b->failed)
-        count(b, node, call, duration);
-    return b->failed ? SP_WALK_STOP : VALUE_OF(node, 1);
+        count(b, node, own, call, duration);
+    return b->failed ? SP_WALK_STOP : VALUE_OF(own, 1);
 }
 
 static int walk_rank(path_builder *b, uint32_t rank, bool *done, sp_error *error)
@@ -206,12 +213,17 @@ static int walk_rank(path_builder *b, uint32_t rank, bool *done, sp_error *error
 
 /* ---- With call trees -------------------------------------------------------------------------*/
 
+static uint32_t node_above(const path_builder *b, const sp_call_tree *tree, size_t call)
+{
+    int64_t parent = tree->parent[call];
+    return parent < 0 ? ROOT : b->node_of[parent] - 1;
+}
+
 /* Node of a call whose parent's node is known. A region that is not selected leaves its calls to
  * the path above. */
 static bool place(path_builder *b, const sp_call_tree *tree, int64_t call)
 {
-    int64_t parent = tree->parent[call];
-    uint32_t above = parent < 0 ? ROOT : b->node_of[parent] - 1;
+    uint32_t above = node_above(b, tree, (size_t)call);
     uint32_t region = b->summary->results->rows.items[tree->row[call]].region;
     uint32_t node =
         b->summary->request.regions[region] ? child_of(b, above, region) : above;
@@ -244,7 +256,7 @@ static bool count_tree(path_builder *b, const sp_call_tree *tree)
         if (!place_with_parents(b, tree, i))
             return false;
         if (b->summary->request.regions[b->summary->results->rows.items[call.row].region])
-            count(b, b->node_of[i] - 1, &call, tree->exclusive_ns[i]);
+            count(b, node_above(b, tree, i), b->node_of[i] - 1, &call, tree->exclusive_ns[i]);
     }
     return !b->failed;
 }
@@ -301,6 +313,7 @@ static int fill_row(const path_builder *b, const path_node *node, sp_summary_row
     row->name = b->summary->results->regions.items[node->region].name;
     sp_summary_set_moments(row, &node->moments);
     row->num_ranks = node->num_ranks;
+    row->total = seconds(node->outermost);
     row->coverage = seconds(node->coverage);
     row->exclusive = seconds(node->exclusive);
     row->first = seconds(node->first);

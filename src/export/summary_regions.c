@@ -164,7 +164,10 @@ int sp_summary_add_uncalled(sp_summary *summary, const bool *called, sp_error *e
         if (summary->request.regions[i] && !called[i])
             summary->entries.items[summary->entries.count++] = (sp_summary_entry){
                 .parent = SP_NO_ROW,
-                .row = {.name = results->regions.items[i].name, .start = NAN,
-                        .parent_coverage = NAN, .gpu_total = NAN, .gpu_average = NAN}};
+                .row = {.name = results->regions.items[i].name, .total = NAN, .coverage = NAN,
+                        .exclusive = NAN, .average = NAN, .minimum = NAN, .maximum = NAN,
+                        .first = NAN, .last = NAN, .deviation = NAN, .p50 = NAN, .p95 = NAN,
+                        .p99 = NAN, .start = NAN, .parent_coverage = NAN, .gpu_total = NAN,
+                        .gpu_average = NAN}};
     return SP_OK;
 }

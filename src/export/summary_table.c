@@ -55,13 +55,16 @@ static void add_name(sp_text *cell, const sp_summary_row *row, bool with_count)
     }
 }
 
+static bool is_session(const sp_summary_row *row)
+{
+    return row->depth == 0 && row->calls > 0 && strcmp(row->name, SP_SESSION_REGION) == 0;
+}
+
 static void add_session_percent(sp_text *cell, const sp_summary *summary,
                                 const sp_summary_row *row)
 {
-    bool is_session =
-        row->depth == 0 && row->calls > 0 && strcmp(row->name, SP_SESSION_REGION) == 0;
     bool by_exclusive = summary->request.options.exclusive_percent;
-    if (is_session)
+    if (is_session(row))
         sp_text_add(cell, "100.00%");
     else
         add_percent(cell, by_exclusive ? row->exclusive : row->coverage, summary->session_total);
@@ -105,7 +108,7 @@ static void add_cell(sp_text *cell, const sp_summary *summary, const sp_summary_
         break;
     case SP_SUMMARY_TOTAL:
         sp_text_repeat(cell, " ", prefix_width(row->depth));
-        sp_text_add_fixed(cell, row->total, 6);
+        sp_text_add_fixed(cell, row->calls > 0 ? row->total : (double)NAN, 6);
         break;
     case SP_SUMMARY_PERCENT:
         sp_text_repeat(cell, " ", prefix_width(row->depth));
@@ -126,7 +129,7 @@ static void add_cell(sp_text *cell, const sp_summary *summary, const sp_summary_
         sp_text_add_fixed(cell, row->gpu_total, 6);
         break;
     case SP_SUMMARY_GPU_AVERAGE:
-        sp_text_add_scientific(cell, row->gpu_average, 3);
+        sp_text_add_fixed(cell, row->gpu_average, 3);
         break;
     default:
         sp_text_add_fixed(cell, value_of(row, column), 3);
@@ -156,11 +159,22 @@ static void add_own_cell(sp_text *cell, const sp_summary *summary, const sp_summ
                     column == SP_SUMMARY_PERCENT ? summary->session_total : row->coverage);
 }
 
+/* Whether the rows say what the shares are of; of rows made elsewhere whoever made them knows. */
+static bool has_whole(const sp_summary *summary)
+{
+    if (summary->results == NULL)
+        return !isnan(summary->session_total);
+    for (size_t i = 0; i < summary->entries.count; i++)
+        if (is_session(&summary->entries.items[i].row))
+            return true;
+    return false;
+}
+
 static size_t default_columns(const sp_summary *summary, sp_summary_column *columns)
 {
     size_t count = 0;
     columns[count++] = SP_SUMMARY_REGION;
-    if (!isnan(summary->session_total))
+    if (has_whole(summary))
         columns[count++] = SP_SUMMARY_PERCENT;
     columns[count++] = SP_SUMMARY_TOTAL;
     if (summary->has_gpu) {
@@ -195,6 +209,17 @@ static const sp_summary_column *shown_columns(const sp_summary *summary, sp_summ
         return summary->request.columns;
     *out_count = default_columns(summary, room);
     return room;
+}
+
+bool sp_summary_shows_percent(const sp_summary *summary)
+{
+    sp_summary_column defaults[SP_SUMMARY_NUM_COLUMNS];
+    size_t count;
+    const sp_summary_column *columns = shown_columns(summary, defaults, &count);
+    for (size_t c = 0; c < count; c++)
+        if (columns[c] == SP_SUMMARY_PERCENT)
+            return true;
+    return false;
 }
 
 void sp_summary_write_table(const sp_summary *summary, sp_text *out)

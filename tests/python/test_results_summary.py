@@ -117,7 +117,10 @@ def test_recursion_counts_overlapping_time_once():
     run = ProfilingResults({"rec": Region([0, 1 * S, 2 * S], [10 * S, 9 * S, 3 * S])})
     (row,) = region_rows(run)
     assert row["recursive"] and row["calls"] == 3
-    assert row["total"] == 19.0 and row["coverage"] == 10.0 and row["exclusive"] == 10.0
+    assert row["total"] == row["coverage"] == row["exclusive"] == 10.0
+    assert row["avg"] == pytest.approx(19 / 3) and (row["first"], row["last"]) == (10.0, 10.0)
+    alone = region_row(run["rec"], include_exclusive=True)
+    assert (alone["total"], alone["coverage"], alone["exclusive"]) == (19.0, 10.0, 10.0)
     assert "rec ↻ (3x)" in printed(run, suppress_notes=True)
 
 

@@ -543,7 +543,7 @@ class ProfilingResults:
         if self.file_path is None or self._is_in_memory:
             return f"{self.display_label} (in memory, {self.num_ranks} rank(s))"
         label = f"{self.label} - " if self.label else ""
-        return f"{label}{_relative(self.file_path)} ({self.num_ranks} rank(s))"
+        return f"{label}{relative(self.file_path)} ({self.num_ranks} rank(s))"
 
     def print_summary(
         self,
@@ -701,7 +701,7 @@ def _difference(end: int | None, start: int | None) -> float | None:
     return None if end is None or start is None else (end - start) / _columns.NS_PER_S
 
 
-def _relative(path: Path) -> str:
+def relative(path: Path) -> str:
     """Path as seen from the working directory."""
     try:
         return os.path.relpath(path)

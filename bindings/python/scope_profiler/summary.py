@@ -118,13 +118,16 @@ def summary_text(
 
     The arguments are those of :meth:`ProfilingResults.print_summary`.
     """
+    from .results import relative
+
+    path = None if results._is_in_memory else results.file_path
     return results._run.summary_text(
         **_request(results, include, exclude, ranks, sort, percentage_mode),
         columns=normalize_region_table_columns(columns),
         suppress_notes=suppress_notes,
         color=is_terminal(stream),
         title=results.default_title() if title is None else title,
-        file_path=None if results._is_in_memory else str(results.file_path),
+        file_path=None if path is None else relative(path),
     )
 
 

@@ -109,9 +109,24 @@ static void recursion_is_one_row(void)
         "  ├───────────────────────────────────────────────────────┤\n"
         "  │ scope_profiler.session    100.00%        20.000000    │\n"
         "  │ └─ (own)                     50.00%         10.000000 │\n"
-        "  │ └─ rec ↻ (3x)                50.00%         17.000000 │\n"
+        "  │ └─ rec ↻ (3x)                50.00%         10.000000 │\n"
         "  ╰───────────────────────────────────────────────────────╯\n"
         "\n");
+    sp_results_close(run);
+}
+
+/* Without the row of the session nobody sees what the shares are of. */
+static void filters_take_the_shares_away(void)
+{
+    sp_results *run = run_new();
+    RUN_ADD(run, "scope_profiler.session", 0, RUN_PLAIN, {0, 20 * SECOND});
+    RUN_ADD(run, "work", 0, RUN_PLAIN, {0, 10 * SECOND});
+    const char *const patterns[] = {"work"}, *const keys[] = {"region", "percent"};
+    sp_summary_options options = {.size = sizeof options, .include = patterns, .num_include = 1};
+    check_part(run, &options, "  │ region      total [s]   │\n");
+    options.columns = keys;
+    options.num_columns = 2;
+    check_part(run, &options, "  │ work        50.00%      │\n");
     sp_results_close(run);
 }
 
@@ -171,7 +186,7 @@ static void region_that_was_not_called(void)
     RUN_ADD(run, "used", 0, RUN_PLAIN, {0, SECOND});
     CHECK_INT(run_add_calls(run, "unused", 0, NULL, 0, RUN_PLAIN), SP_OK);
     check_part(run, &options,
-        "  │ unused (0x)    0.000000       -                 -            -            -          "
+        "  │ unused (0x)    -              -                 -            -            -          "
         "     │\n");
     check_part(run, &options, "A row without time is a region that has no calls");
     sp_results_close(run);
@@ -339,7 +354,7 @@ static void device_times(void)
     check_part(run, &options,
         "  │ region         total [s]      gpu total [s]      gpu avg [s]   │\n");
     check_part(run, &options,
-        "  │ kernel (2x)    2.000000       0.005000           5.000e-03     │\n");
+        "  │ kernel (2x)    2.000000       0.005000           0.005         │\n");
     check_part(run, &options, "asynchronous GPU work");
     sp_results_close(run);
 }
@@ -393,6 +408,7 @@ int main(void)
     RUN(exclusive_shares);
     RUN(table_without_a_session);
     RUN(recursion_is_one_row);
+    RUN(filters_take_the_shares_away);
     RUN(all_kinds_of_columns);
     RUN(shares_of_the_parent);
     RUN(region_that_was_not_called);

@@ -26,6 +26,15 @@ static void spell_path(const program *p, int call, int excluded, char *out)
             strcat(strcat(out, i == length - 1 ? "" : " > "), program_regions[chain[i]]);
 }
 
+/* Whether the call is not directly below one of its own region, left-out ones aside. */
+static bool is_outermost(const program *p, int call, int excluded)
+{
+    int above = p->calls[call].parent;
+    while (above >= 0 && p->calls[above].region == excluded)
+        above = p->calls[above].parent;
+    return above < 0 || p->calls[above].region != p->calls[call].region;
+}
+
 static path_sum *sum_of(const char *path)
 {
     for (int i = 0; i < num_sums; i++)
@@ -59,7 +68,8 @@ static void sum_up(const program *p, int excluded)
         spell_path(p, i, excluded, paths[i]);
         path_sum *sum = sum_of(paths[i]);
         sum->calls++;
-        sum->total += p->calls[i].end - p->calls[i].start;
+        if (is_outermost(p, i, excluded))
+            sum->total += p->calls[i].end - p->calls[i].start;
         sum->exclusive += p->calls[i].end - p->calls[i].start;
         for (int c = 0; c < p->count; c++)
             if (p->calls[c].parent == i)
