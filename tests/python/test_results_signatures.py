@@ -62,6 +62,29 @@ CASES = [
     (native_trace.convert_traces, "(inputs, output_path, label=None)"),
     (native_trace.write_results, "(results, output_path)"),
     (native_trace.load_traces, "(inputs, label=None)"),
+    (
+        sp.export_prof,
+        "(profiling_data, filepath, ranks=None, include=None, exclude=None, verbose=True, "
+        "call_paths=True)",
+    ),
+    (
+        sp.to_pstats,
+        "(profiling_data, ranks=None, include=None, exclude=None, call_paths=True)",
+    ),
+    (
+        sp.export_chrome_trace,
+        "(profiling_data, filepath, ranks=None, include=None, exclude=None, verbose=True)",
+    ),
+    (
+        sp.export_speedscope,
+        "(profiling_data, filepath, ranks=None, include=None, exclude=None, verbose=True)",
+    ),
+    (sp.load_prof, "(filepath)"),
+    (
+        call_stack.CallArrays,
+        "(names, source_files, source_lines, region_index, call_index, start_ns, end_ns, depth, "
+        "parent, exclusive_ns, lane=None)",
+    ),
 ]
 
 

@@ -155,14 +155,14 @@ def write_prof_file(path: str | os.PathLike[str], stats: Stats) -> Path:
     return target
 
 
-def load_prof(path: str | os.PathLike[str]) -> pstats.Stats:
+def load_prof(filepath: str | os.PathLike[str]) -> pstats.Stats:
     """Reads a file of :func:`export_prof` or of cProfile.
 
     Raises:
         FileNotFoundError: There is no such file.
         ValueError: It holds no statistics.
     """
-    file = Path(path)
+    file = Path(filepath)
     data = file.read_bytes()
     try:
         stats = marshal.loads(data)
@@ -194,7 +194,7 @@ def _rank_files(
 
 
 def export_prof(
-    data: Data,
+    profiling_data: Data,
     filepath: str | os.PathLike[str],
     ranks: Ranks = None,
     include: Patterns = None,
@@ -205,7 +205,7 @@ def export_prof(
     """Writes ranks as statistics of cProfile: ``<stem>[_<label>]_rank<N>.prof``.
 
     Args:
-        data: A run or several.
+        profiling_data: A run or several.
         filepath: The file before rank and label are put into its name.
         ranks: One rank or several; None is rank 0.
         include: Regular expression(s) of the regions to take; None takes all.
@@ -221,7 +221,7 @@ def export_prof(
         NestingError: The calls of a rank cannot be nested.
     """
     paths = []
-    for run, rank, path in _rank_files(data, filepath, ranks, ".prof"):
+    for run, rank, path in _rank_files(profiling_data, filepath, ranks, ".prof"):
         run._run.export(
             "prof", path, rank=rank, call_paths=call_paths, **selection(run, include, exclude)
         )
@@ -232,7 +232,7 @@ def export_prof(
 
 
 def to_pstats(
-    data: Data,
+    profiling_data: Data,
     ranks: Ranks = None,
     include: Patterns = None,
     exclude: Patterns = None,
@@ -240,7 +240,7 @@ def to_pstats(
 ) -> dict[tuple[str, int], pstats.Stats]:
     """Returns ranks as :class:`pstats.Stats` by (label, rank); arguments as :func:`export_prof`."""
     found: dict[tuple[str, int], pstats.Stats] = {}
-    for run in root_runs(data):
+    for run in root_runs(profiling_data):
         for rank in _chosen_ranks(ranks):
             run._check_events()
             data_of_rank = run._run.prof_bytes(
@@ -254,7 +254,7 @@ def to_pstats(
 
 
 def export_flamegraph_svg(
-    data: Data,
+    profiling_data: Data,
     filepath: str | os.PathLike[str],
     ranks: Ranks = None,
     include: Patterns = None,
@@ -268,7 +268,7 @@ def export_flamegraph_svg(
     """Draws ranks as flame graphs: ``<stem>[_<label>]_rank<N>.svg``.
 
     Args:
-        data: A run or several.
+        profiling_data: A run or several.
         filepath: The file before rank and label are put into its name.
         ranks: One rank or several; None is rank 0.
         include: Regular expression(s) of the regions to take; None takes all.
@@ -287,7 +287,7 @@ def export_flamegraph_svg(
         NestingError: The calls of a rank cannot be nested.
     """
     paths = []
-    for run, rank, path in _rank_files(data, filepath, ranks, ".svg"):
+    for run, rank, path in _rank_files(profiling_data, filepath, ranks, ".svg"):
         run._run.export(
             "flamegraph",
             path,

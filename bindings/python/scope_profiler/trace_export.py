@@ -16,7 +16,7 @@ __all__ = ["export_chrome_trace", "export_speedscope"]
 
 
 def export_chrome_trace(
-    data: Data,
+    profiling_data: Data,
     filepath: str | os.PathLike[str],
     ranks: Ranks = None,
     include: Patterns = None,
@@ -29,7 +29,7 @@ def export_chrome_trace(
     since the first call, so no nanosecond is lost.
 
     Args:
-        data: A run or several.
+        profiling_data: A run or several.
         filepath: The file.
         ranks: One rank, several, or None for all.
         include: Regular expression(s) of the regions to take; None takes all.
@@ -39,11 +39,11 @@ def export_chrome_trace(
     Returns:
         The paths; none on ranks that are not root.
     """
-    return export_runs("chrome-trace", data, filepath, include, exclude, ranks, verbose)
+    return export_runs("chrome-trace", profiling_data, filepath, include, exclude, ranks, verbose)
 
 
 def export_speedscope(
-    data: Data,
+    profiling_data: Data,
     filepath: str | os.PathLike[str],
     ranks: Ranks = None,
     include: Patterns = None,
@@ -55,7 +55,7 @@ def export_speedscope(
     Where calls cross, the inner ones are closed at the end of the outer one and opened again.
 
     Args:
-        data: A run or several.
+        profiling_data: A run or several.
         filepath: The file.
         ranks: One rank, several, or None for all.
         include: Regular expression(s) of the regions to take; None takes all.
@@ -65,4 +65,4 @@ def export_speedscope(
     Returns:
         The paths; none on ranks that are not root.
     """
-    return export_runs("speedscope", data, filepath, include, exclude, ranks, verbose)
+    return export_runs("speedscope", profiling_data, filepath, include, exclude, ranks, verbose)
