@@ -102,6 +102,14 @@ class MPIRegion:
     def __contains__(self, rank: object) -> bool:
         return rank in self._rows
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hands the calls to Arrow: ``pyarrow.table(x)``, ``polars.DataFrame(x)``, duckdb.
+
+        Columns ``name``, ``rank``, ``call_index``, ``start_ns``, ``duration_ns`` and what else was
+        recorded. Times and ids are not copied.
+        """
+        return self._run.arrow_stream(list(self._rows.values()))
+
     def __repr__(self) -> str:
         return (
             f"<MPIRegion '{self.name}': {self.num_calls} calls on {len(self)} rank(s), "

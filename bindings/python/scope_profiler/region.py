@@ -333,6 +333,15 @@ class Region:
 
         return tuple(json.loads(text))
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hands the calls to Arrow: ``pyarrow.table(x)``, ``polars.DataFrame(x)``, duckdb.
+
+        Columns ``name``, ``rank``, ``call_index``, ``start_ns``, ``duration_ns`` and what else was
+        recorded. Times and ids are not copied.
+        """
+        self._check_events()
+        return self._run.arrow_stream([self._row])
+
     # ---- threads -----------------------------------------------------------------------------
 
     @property

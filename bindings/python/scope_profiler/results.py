@@ -535,6 +535,17 @@ class ProfilingResults:
         )
         return frame
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hands the calls to Arrow: ``pyarrow.table(x)``, ``polars.DataFrame(x)``, duckdb.
+
+        Columns ``name``, ``rank``, ``call_index``, ``start_ns``, ``duration_ns`` and what else was
+        recorded. Times and ids are not copied.
+        """
+        self._check_events()
+        return self._run.arrow_stream(
+            [row for region in self._regions.values() for row in region._rows.values()]
+        )
+
     def default_title(self) -> str:
         """Returns the title of the summary: ``[label - ]<path> (N rank(s))``.
 

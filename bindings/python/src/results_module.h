@@ -129,6 +129,9 @@ PyObject *run_export(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_extra_text(PyObject *self, PyObject *name);
 PyObject *run_prof_bytes(PyObject *self, PyObject *args, PyObject *kwargs);
 
+/* results_arrow.c */
+PyObject *run_arrow_stream(PyObject *self, PyObject *rows);
+
 /* Functions of the module, results_table.c. */
 PyObject *results_format_rows(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *results_compare(PyObject *module, PyObject *args, PyObject *kwargs);      /* results_compare.c */

@@ -496,6 +496,8 @@ static PyMethodDef run_methods[] = {
      "Writes the run as a file of another tool."},
     {"extra_text", run_extra_text, METH_O,
      "extra_text($self, name, /)\n--\n\nThe text of an extra array that holds one; else None."},
+    {"arrow_stream", run_arrow_stream, METH_O,
+     "arrow_stream($self, rows, /)\n--\n\nCalls of these rows as a capsule of an Arrow stream."},
     {"prof_bytes", KEYWORDS(run_prof_bytes),
      "prof_bytes($self, rank, names=None, label=None, call_paths=True)\n--\n\n"
      "One rank as the marshalled statistics of cProfile."},
