@@ -94,7 +94,7 @@ def test_sampling(memory_run):
     assert sp.region("late").num_calls == 3  # 3, 7, 11
 
 
-def test_nothing_is_recorded_between_steps(memory_run):
+def test_a_step_decides_until_the_next_one(memory_run):
     config = ProfileManager.get_config()
     with ProfileManager.sample_every(5) as step:
         enter("before")
@@ -102,27 +102,30 @@ def test_nothing_is_recorded_between_steps(memory_run):
             with step(i):
                 enter("work")
             enter("between")
-        assert config.paused
-    assert not config.paused
+        assert not config.paused  # after step 10
     enter("after")
-    assert dict.fromkeys(sp.recorded_regions()) == dict.fromkeys(("work", "after"))
-    assert sp.region("work").num_calls == 3
+    calls = {name: sp.region(name).num_calls for name in ("before", "work", "between", "after")}
+    assert calls == {"before": 1, "work": 3, "between": 3, "after": 1}
 
 
 def test_sampling_puts_back_what_was_before(memory_run):
     config = ProfileManager.get_config()
-    sp.pause()
     with ProfileManager.sample_every(2) as step:
         with step(1):
             assert config.paused
+        assert config.paused
+    assert not config.paused
+    sp.pause()
+    with ProfileManager.sample_every(2) as step:
+        assert config.paused
         with step(2):
             assert not config.paused
-            with ProfileManager.sample_every(3) as inner:
-                assert config.paused
-                with inner(0):
-                    assert not config.paused
-            assert not config.paused
     assert config.paused
+    with ProfileManager.sample_every(2) as outer, outer(1):
+        with ProfileManager.sample_every(3) as inner:
+            with inner(0):
+                assert not config.paused
+        assert config.paused
     sp.resume()
     with pytest.raises(KeyError):
         with ProfileManager.sample_every(2) as step, step(0), sp.region("r"):
@@ -130,11 +133,19 @@ def test_sampling_puts_back_what_was_before(memory_run):
     assert not config.paused
 
 
-def test_sampling_surrounds_whole_regions(memory_run):
-    with sp.region("open"):
+def test_steps_that_are_left_out_surround_whole_regions(memory_run):
+    with sp.region("open"), ProfileManager.sample_every(2) as step:
+        with step(0):
+            enter("inner")
         with pytest.raises(RuntimeError, match="scopes are active"):
-            with ProfileManager.sample_every(2):
+            with step(1):
                 pass
+    assert sp.recorded_regions() == ("open", "inner")
+
+
+def test_sampling_without_a_run():
+    with ProfileManager.sample_every(2) as step, step(1) as is_selected:
+        assert is_selected is False
 
 
 @pytest.mark.parametrize("every", [0, -1, True, 1.5, "2"])

@@ -161,39 +161,10 @@ class MetadataScope:
             pass
 
 
-class _Pause:
-    """Sets whether a manager that records is paused, and puts back what was before."""
-
-    __slots__ = ("_manager", "_before")
-
-    def __init__(self, manager: ProfileManager) -> None:
-        self._manager = manager
-        self._before: bool | None = None
-
-    def set(self, is_paused: bool) -> None:
-        manager = self._manager
-        if not manager.is_active():
-            return
-        self._before = manager._profiler.is_paused
-        if is_paused:
-            manager.pause()
-        else:
-            manager._profiler.resume()
-
-    def restore(self) -> None:
-        before, self._before = self._before, None
-        if before is None or not self._manager.is_active():
-            return
-        if before:
-            self._manager._profiler.pause()
-        else:
-            self._manager._profiler.resume()
-
-
 class Sampler:
     """Context manager that gives a function of the time step; see `sample_every`."""
 
-    __slots__ = ("_manager", "_every", "_start", "_pause")
+    __slots__ = ("_manager", "_every", "_start", "_was_paused")
 
     def __init__(self, manager: ProfileManager, every: int, start: int) -> None:
         for name, value in (("every", every), ("start", start)):
@@ -204,14 +175,19 @@ class Sampler:
         self._manager = manager
         self._every = every.__index__()
         self._start = start.__index__()
-        self._pause = _Pause(manager)
+        self._was_paused = False
 
     def __enter__(self) -> Any:
-        self._pause.set(True)
+        self._was_paused = self._manager._profiler.is_paused
         return self._step
 
     def __exit__(self, *exc_info: object) -> None:
-        self._pause.restore()
+        if not self._manager.is_active():
+            return
+        if self._was_paused:
+            self._manager._profiler.pause()
+        else:
+            self._manager._profiler.resume()
 
     def _step(self, timestep: int) -> _SampledStep:
         if isinstance(timestep, bool) or not hasattr(type(timestep), "__index__"):
@@ -221,17 +197,21 @@ class Sampler:
 
 
 class _SampledStep:
-    """One time step, which is recorded if it is selected."""
+    """One time step, which is recorded if it is selected, with what follows up to the next one."""
 
-    __slots__ = ("_is_selected", "_pause")
+    __slots__ = ("_manager", "_is_selected")
 
     def __init__(self, manager: ProfileManager, is_selected: bool) -> None:
+        self._manager = manager
         self._is_selected = is_selected
-        self._pause = _Pause(manager)
 
     def __enter__(self) -> bool:
-        self._pause.set(not self._is_selected)
+        if self._manager.is_active():
+            if self._is_selected:
+                self._manager._profiler.resume()
+            else:
+                self._manager.pause()
         return self._is_selected
 
     def __exit__(self, *exc_info: object) -> None:
-        self._pause.restore()
+        pass

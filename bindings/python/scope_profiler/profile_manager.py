@@ -546,8 +546,8 @@ class ProfileManager:
         """Returns a context manager that gives a function of the time step.
 
         The function returns a context manager for one step: it records every ``every``-th step from
-        ``start`` on and yields whether this one is. Other steps, and what comes between steps, are
-        not recorded.
+        ``start`` on and yields whether this one is. Other steps are not recorded; what comes between
+        two steps is if the first of them is. At the end holds again what held before.
         """
         from ._handles import Sampler
 
