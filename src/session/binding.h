@@ -29,6 +29,7 @@ typedef struct sp_binding_settings {
     bool is_aggregate;    /* totals only, no calls kept */
     bool track_threads;   /* thread ids and the thread table in the file even for one thread */
     bool is_host;         /* default profiler only: native sp_init joins, sp_finalize leaves */
+    const void *host;     /* who that is: an address of its own; another host is refused */
     size_t max_memory;    /* bytes for packed calls, 0: the default */
     sp_store_options store;
 } sp_binding_settings;

@@ -29,7 +29,7 @@ int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *given
     /* What native code or the environment started goes on, under these settings. */
     bool takes_over = profiler->is_configured && given->is_host &&
                       (!profiler->is_host || profiler->is_run);
-    if (profiler->is_configured && given->is_host && !takes_over) {
+    if (profiler->is_configured && given->is_host && !takes_over && given->host != profiler->host) {
         sp_mutex_unlock(&profiler->lock);
         return sp_fail(error, SP_ERR_INVALID_ARGUMENT,
                        "another interpreter of this process records already; a manager of your own "
@@ -40,6 +40,7 @@ int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *given
                             : sp_profiler_start(profiler, &settings, error);
     if (status == SP_OK) {
         profiler->is_host = given->is_host;
+        profiler->host = given->host;
         profiler->is_run = false;
         profiler->joins = joins;
         sp_os_claim_release(&profiler->claim);

@@ -24,6 +24,7 @@ struct sp_profiler {
     sp_mutex lock; /* for what follows; taken before the lock of the recording */
     bool is_configured;
     bool is_host;    /* whoever configured it ends it; native code joins and leaves */
+    const void *host; /* who that is */
     bool is_run;     /* configured by the environment of `scope-profiler run` */
     bool is_muted;   /* started by native code while the environment disables profiling */
     int joins;       /* sp_init calls not yet left by sp_finalize */

@@ -173,6 +173,7 @@ static PyObject *profiler_configure(PyObject *self, PyObject *args, PyObject *kw
         sp_error error;
         error.text[0] = '\0';
         wanted.settings.is_host = !profiler->owns_recorder;
+        wanted.settings.host = PyInterpreterState_Get();
         int status = sp_binding_configure(profiler->recorder, &wanted.settings, &error);
         if (status != SP_OK) {
             return recorder_raise(status, &error);

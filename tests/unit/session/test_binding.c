@@ -332,7 +332,8 @@ static void host_and_native(void)
     sp_end(a);
     CHECK_INT(sp_finalize(), SP_OK);
     CHECK(sp_is_active());
-    CHECK_INT(sp_binding_configure(host, &settings, NULL), SP_ERR_INVALID_ARGUMENT); /* a second */
+    sp_binding_settings second = {.size = sizeof second, .is_host = true, .host = &second};
+    CHECK_INT(sp_binding_configure(host, &second, NULL), SP_ERR_INVALID_ARGUMENT);
     sp_binding_report report;
     case_run run = publish(host, (sp_binding_publication){0}, &report);
     CHECK_INT(case_calls(&run, "native region"), 1);
