@@ -384,7 +384,7 @@ int sp_comparison_create(sp_results *const *a, size_t num_a, sp_results *const *
                          const sp_compare_options *options, sp_comparison **out, sp_error *error)
 {
     sp_compare_options taken;
-    sp_comparison *comparison;
+    sp_comparison *comparison = NULL;
     take_options(&taken, options);
     int status = check_request(num_a, num_b, &taken, error);
     if (status == SP_OK)
