@@ -94,7 +94,7 @@ static void *record_on(void *argument)
 {
     while (atomic_load(&go_on)) {
         record(1000);
-        usleep(2000); /* the forks under a sanitizer take seconds: what is kept must stay small */
+        usleep(2000); /* the forks take long under a sanitizer: what is kept must stay small */
     }
     return argument;
 }
@@ -112,7 +112,7 @@ static void *make_regions(void *argument)
 }
 
 /* Whatever the other threads were doing at that moment. */
-static void while_others_record(void)
+static __attribute__((unused)) void while_others_record(void)
 {
     pthread_t threads[3];
     start();
@@ -136,7 +136,9 @@ int main(void)
     if (!CHECK(p != NULL))
         return check_result();
     RUN(parent_goes_on);
+#ifndef __SANITIZE_ADDRESS__ /* its allocator takes no locks over a fork: now and then the child hangs */
     RUN(while_others_record);
+#endif
     case_leave_folder();
     return check_result();
 }

@@ -332,6 +332,7 @@ static void publish(run *r, uint32_t first_lane, bool is_last)
         sp_resolver_release(&r->states[i]);
     free(r->states);
     r->states = result.states;
+    free(result.rows);
     for (int i = 0; i < MODEL_LANES; i++)
         r->lanes[i].state = &r->states[i];
     free(naive);
