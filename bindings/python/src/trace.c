@@ -441,11 +441,11 @@ static PyMethodDef trace_methods[] = {
      "trace_start(profiler, rules, max_depth=0, min_duration_ns=0)\n--\n\n"
      "Records Python calls from now on; False when another profiler does already."},
     {"trace_stop", module_trace_stop, METH_O,
-     "trace_stop(profiler)\n--\n\nTakes one trace_start back."},
+     "trace_stop(profiler, /)\n--\n\nTakes one trace_start back."},
     {"trace_check", module_trace_check, METH_O,
-     "trace_check(profiler)\n--\n\nNotices whether something has displaced the tracer."},
+     "trace_check(profiler, /)\n--\n\nNotices whether something has displaced the tracer."},
     {"folded_calls", module_folded_calls, METH_O,
-     "folded_calls(profiler)\n--\n\nCalls that were too short to be recorded, by region."},
+     "folded_calls(profiler, /)\n--\n\nCalls that were too short to be recorded, by region."},
     {NULL, NULL, 0, NULL},
 };
 
