@@ -14,6 +14,7 @@ typedef struct parser {
     cli_arguments *out;
     size_t room;
     bool wants_help;
+    bool has_program; /* an option names what is to be run */
 } parser;
 
 static const cli_option help_option = {
@@ -102,9 +103,11 @@ static bool keep(parser *p, const cli_option *option, const char *value)
 static bool take_values(parser *p, const cli_option *option, const char *attached)
 {
     size_t taken = 0;
+    p->has_program |= option->is_program;
     if (attached)
         return keep(p, option, attached);
-    while (p->next < p->argc && !looks_like_option(p->command, p->argv[p->next])) {
+    while (p->next < p->argc &&
+           (option->is_program || !looks_like_option(p->command, p->argv[p->next]))) {
         const char *word = p->argv[p->next];
         if (taken > 0 && option->belongs && !option->belongs(word))
             break;
@@ -187,6 +190,8 @@ static bool parse_all(parser *p)
         }
         if (p->wants_help)
             return true;
+        if (p->has_program)
+            take_remaining_words(p);
     }
     if (!saw_dashes)
         p->out->words_before_dashes = p->out->num_words;
@@ -204,7 +209,7 @@ bool cli_parse(const cli_command *command, int argc, char **argv, cli_arguments 
     } else if (p.wants_help) {
         cli_print_command_help(command);
         *out_code = CLI_OK;
-    } else if (out->num_words < command->min_words) {
+    } else if (out->num_words < command->min_words && !p.has_program) {
         *out_code = cli_usage_error(command, "the following arguments are required: %s",
                                     command->usage);
     } else {

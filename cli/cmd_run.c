@@ -5,6 +5,7 @@
  *
  *     python -c <bootstrap> VERSION OPTION... -- SCRIPT ARGUMENT...
  *
+ * (with --module=NAME or --command=CODE among the options: no SCRIPT)
  * where the bootstrap calls scope_profiler._run.main([VERSION, OPTION..., "--", SCRIPT, ...]). Each
  * OPTION is one word in the order given: "--name" for a flag, "--name=value" else, long names only,
  * checked against the table below. `main` refuses another VERSION than its own, sets up, runs the
@@ -61,9 +62,18 @@ static char *option_word(const cli_given *given)
                         : cli_format("--%s", given->option->name);
 }
 
-/* Index of the first argument of the program; a `--` before its arguments is not one of them. */
+/* Whether -m or -c says what to run. */
+static bool names_program(const cli_arguments *arguments)
+{
+    return cli_has(arguments, "module") || cli_has(arguments, "command");
+}
+
+/* Index of the first argument of the program; a `--` before its arguments is not one of them, unless
+ * -m or -c is: there Python itself takes everything for arguments. */
 static size_t first_argument(const cli_arguments *arguments)
 {
+    if (names_program(arguments))
+        return 0;
     bool has_dashes = arguments->words_before_dashes > 1 &&
                       strcmp(arguments->words[1], "--") == 0;
     return has_dashes ? 2 : 1;
@@ -81,20 +91,17 @@ static char **python_words(const cli_arguments *arguments, char *python)
     for (size_t k = 0; k < arguments->num_given; k++)
         words[count++] = option_word(&arguments->given[k]);
     words[count++] = cli_duplicate("--");
-    words[count++] = cli_duplicate(arguments->words[0]);
+    if (!names_program(arguments))
+        words[count++] = cli_duplicate(arguments->words[0]);
     for (size_t i = first_argument(arguments); i < arguments->num_words; i++)
         words[count++] = cli_duplicate(arguments->words[i]);
     return words;
 }
 
-static int run_script(const cli_arguments *arguments)
+static int run_python(const cli_arguments *arguments)
 {
-    const char *script = arguments->words[0], *origin;
-    char *reason = NULL, *python;
-    struct stat status;
-    if (stat(script, &status) != 0)
-        return cli_fail(&cli_run, CLI_FAILED, "can't open file '%s': %s", script, strerror(errno));
-    python = cli_find_python(&origin, &reason);
+    const char *origin;
+    char *reason = NULL, *python = cli_find_python(&origin, &reason);
     if (!python) {
         cli_fail(&cli_run, CLI_FAILED, "%s", reason);
         free(reason);
@@ -107,6 +114,15 @@ static int run_script(const cli_arguments *arguments)
     unsetenv("SCOPE_PROFILER_RUN_STARTED");
     execv(python, python_words(arguments, python));
     return cli_fail(&cli_run, CLI_FAILED, "can't run '%s': %s", python, strerror(errno));
+}
+
+static int run_script(const cli_arguments *arguments)
+{
+    const char *script = arguments->words[0];
+    struct stat status;
+    if (stat(script, &status) != 0)
+        return cli_fail(&cli_run, CLI_FAILED, "can't open file '%s': %s", script, strerror(errno));
+    return run_python(arguments);
 }
 
 /* ---- Native programs -------------------------------------------------------------------------*/
@@ -215,8 +231,11 @@ static char *native_program(const cli_arguments *arguments)
 
 static int run(const cli_arguments *arguments)
 {
-    char *program = native_program(arguments);
+    char *program;
     int code;
+    if (names_program(arguments))
+        return run_python(arguments);
+    program = native_program(arguments);
     if (!program)
         return run_script(arguments);
     code = run_native(arguments, program);
@@ -225,6 +244,10 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
+    {.name = "module", .letter = 'm', .kind = CLI_VALUE, .value_name = "MODULE",
+     .is_program = true, .help = "run a Python module, as `python -m` does; ends the options"},
+    {.name = "command", .letter = 'c', .kind = CLI_VALUE, .value_name = "CODE",
+     .is_program = true, .help = "run Python code, as `python -c` does; ends the options"},
     {.name = "outfile", .letter = 'o', .kind = CLI_VALUE, .value_name = "PATH",
      .excludes = "no-output", .help = "output file (default: " DEFAULT_OUTPUT ")"},
     {.name = "no-output", .kind = CLI_FLAG, .excludes = "outfile",
@@ -244,7 +267,11 @@ static const cli_option options[] = {
     {.name = "exclude", .kind = CLI_VALUE, .value_name = "GLOB",
      .help = "with --recursive: do not trace these functions; may be repeated"},
     {.name = "entrypoint", .kind = CLI_VALUE, .value_name = "NAME",
-     .help = "with --recursive: the function at which tracing starts"},
+     .help = "with --recursive: a function to record under just this name"},
+    {.name = "max-depth", .kind = CLI_VALUE, .value_name = "N",
+     .help = "with --recursive: leave out calls nested deeper than this"},
+    {.name = "min-duration", .kind = CLI_VALUE, .value_name = "TIME",
+     .help = "with --recursive: fold calls shorter than this, such as 20us, into their callers"},
     {.name = "tag", .kind = CLI_VALUE, .value_name = "TAG",
      .help = "record only regions that carry one of these tags; may be repeated"},
     {.name = "enable-tag", .kind = CLI_VALUE, .value_name = "TAG",
@@ -263,13 +290,14 @@ static const cli_option options[] = {
 
 const cli_command cli_run = {
     .name = "run",
-    .usage = "SCRIPT [ARGS] | -- PROGRAM [ARGS]",
+    .usage = "SCRIPT|-m MODULE|-c CODE|-- PROGRAM [ARGS]",
     .summary = "run a Python script or a native program and record it",
     .description =
-        "Runs SCRIPT with Python, or PROGRAM, a native program that uses libscope_profiler, with\n"
-        "recording switched on, and prints a summary at its end. The exit status is the\n"
-        "program's own. Options of this command stand before SCRIPT; what follows it goes to\n"
-        "the script unchanged. For a native program -o, --no-output, -q and --label count.",
+        "Runs SCRIPT, MODULE or CODE with Python, or PROGRAM, a native program that uses\n"
+        "libscope_profiler, with recording switched on, and prints a summary at its end. The\n"
+        "exit status is the program's own. Options of this command stand before it; what\n"
+        "follows goes to the program unchanged. For a native program -o, --no-output, -q and\n"
+        "--label count.",
     .options = options,
     .num_options = CLI_COUNT(options),
     .min_words = 1,

@@ -32,6 +32,7 @@ typedef struct cli_option {
     const char *help;
     const char *const *choices; /* allowed values, NULL-terminated; NULL: any */
     const char *excludes;       /* name of an option that must not be given too, or NULL */
+    bool is_program; /* what is to be run: the next word whatever it is, then the words of that */
     /* CLI_LIST: whether a second or later word still belongs to it; NULL: every word does. */
     bool (*belongs)(const char *word);
 } cli_option;

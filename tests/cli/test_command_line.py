@@ -67,7 +67,7 @@ options:
 """
 
 RUN_OPTIONS = [
-    "-o, --outfile PATH", "--no-output", "-q, --quiet", "--label TEXT", "--config FILE",
+    "-m, --module MODULE", "-c, --command CODE", "--max-depth N", "--min-duration TIME", "-o, --outfile PATH", "--no-output", "-q, --quiet", "--label TEXT", "--config FILE",
     "--recursive", "--no-recursive", "--all", "--include GLOB", "--exclude GLOB",
     "--entrypoint NAME", "--tag TAG", "--enable-tag TAG", "--line-profile", "--memory-profile",
     "--buffer-limit N", "--aggregation-mode", "--mpi-calls", "--no-mpi-calls",
@@ -99,7 +99,7 @@ def test_run_help_names_every_option(command):
     for option in RUN_OPTIONS:
         assert any(line == option or line.startswith(option + "  ") for line in lines), option
     assert result.out.startswith(
-        "usage: scope-profiler run [options] SCRIPT [ARGS] | -- PROGRAM [ARGS]\n")
+        "usage: scope-profiler run [options] SCRIPT|-m MODULE|-c CODE|-- PROGRAM [ARGS]\n")
 
 
 def test_help_lines_fit_a_terminal(command):
@@ -144,7 +144,7 @@ def test_unknown_command(command):
     (["inspect", "x.h5", "--ranks", "99999999999999999999"],
      "argument --ranks: '99999999999999999999' is not a rank or a range of ranks; "
      "write them as in 0 2 4-7"),
-    (["run"], "the following arguments are required: SCRIPT [ARGS] | -- PROGRAM [ARGS]"),
+    (["run"], "the following arguments are required: SCRIPT|-m MODULE|-c CODE|-- PROGRAM [ARGS]"),
     (["run", "-o", "a.h5", "--no-output", "x.py"],
      "argument --no-output: not allowed with argument --outfile"),
     (["doctor", "now"], "unrecognized arguments: now"),

@@ -381,5 +381,6 @@ def test_options_of_the_command_are_settings():
     settings |= set(_run._LISTS.values())
     assert settings - {"output", "region_tags"} <= set(_settings.BY_NAME)
     help_text = (TREE / "cli" / "cmd_run.c").read_text(encoding="utf-8")
-    options = {*_run._VALUES, *_run._FLAGS, *_run._LISTS, *_run._TRACING, _run._QUIET, "config"}
+    options = {*_run._VALUES, *_run._FLAGS, *_run._LISTS, *_run._RULES, *_run._PROGRAMS,
+               _run._QUIET, "config"}
     assert options == set(re.findall(r'\{\.name = "([\w-]+)"', help_text))

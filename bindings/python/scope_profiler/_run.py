@@ -1,13 +1,13 @@
-"""What `scope-profiler run` hands a Python script to. cli/cmd_run.c describes the command line."""
+"""What `scope-profiler run` hands Python programs to. cli/cmd_run.c describes the command line."""
 
 import contextlib
 import io
 import os
-import runpy
+import re
 import sys
 import types
 import zipfile
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import BuiltinImporter, SourceFileLoader
 
 # Options of the command that are settings of the same meaning; flags map to a value.
 _VALUES = {"label": "label", "outfile": "output", "buffer-limit": "buffer_limit"}
@@ -22,68 +22,193 @@ _FLAGS = {
     "recursive": ("recursive_profile", True),
 }
 _LISTS = {"tag": "region_tags", "enable-tag": "enable_tags"}
-_TRACING = ("all", "include", "exclude", "entrypoint")
+_PROGRAMS = ("module", "command")
+# What chooses the calls to trace.
+_RULES = ("all", "include", "exclude", "entrypoint", "max-depth", "min-duration")
 _QUIET = "quiet"
-# Files of the frames between the interpreter and the script; "<string>" is the command's bootstrap.
-_OWN_FILES = (__file__, "<string>", "<frozen runpy>")
+_UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "": 1_000_000_000}
 
 
 def _fail(message):
-    print(f"scope-profiler run: {message}", file=sys.stderr)
+    if _is_open(sys.stderr):
+        print(f"scope-profiler run: {message}", file=sys.stderr)
     return 1
 
 
-def _read_options(words):
-    """Settings of setup() and whether the summary is wanted. Later options win over earlier ones."""
-    settings, tracing, wants_summary = {}, [], True
-    for word in words:
-        name, _, value = word[2:].partition("=")
-        if name == _QUIET:
-            wants_summary = False
-        elif name == "config":
-            settings["config_path"] = value
-        elif name in _LISTS:
-            settings.setdefault(_LISTS[name], []).append(value)
+def _integer(name, text):
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"--{name} {text!r} is no number") from None
+
+
+def _depth(text):
+    depth = _integer("max-depth", text)
+    if depth < 1:
+        raise ValueError(f"--max-depth {text}: the depth is at least 1")
+    return depth
+
+
+def _nanoseconds(text):
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+) *(ns|us|ms|s|)", text)
+    if match is None:
+        raise ValueError(f"--min-duration {text!r} is no time; write 20us, 1.5ms or 2s")
+    return round(float(match[1]) * _UNITS[match[2]])
+
+
+class _Options:
+    """What the words of the command line ask for. Later options win over earlier ones."""
+
+    def __init__(self, words):
+        self.settings = {}
+        self.rules = {}
+        self.module = self.command = self._first_rule = None
+        self.program_words = ()
+        self.wants_summary = True
+        for word in words:
+            name, _, value = word[2:].partition("=")
+            self._take(name, value)
+
+    def _take(self, name, value):
+        if name in _LISTS:
+            self.settings.setdefault(_LISTS[name], []).append(value)
         elif name in _FLAGS:
             setting, given = _FLAGS[name]
-            settings[setting] = given
-        elif name in _TRACING:
-            tracing.append(name)
+            self.settings[setting] = given
+        elif name == _QUIET:
+            self.wants_summary = False
+        elif name in _PROGRAMS:
+            setattr(self, name, value)
+            self.program_words = (f"-{name[0]}", value)
+        elif name == "config":
+            self.settings["config_path"] = value
+        elif name == "buffer-limit":
+            self.settings["buffer_limit"] = _integer(name, value)
+        elif name in _RULES:
+            self._first_rule = self._first_rule or name
+            self._take_rule(name, value)
         else:
-            settings[_VALUES[name]] = value
-    if tracing and not settings.get("recursive_profile"):
-        raise ValueError(f"--{tracing[0]} chooses what --recursive traces; give --recursive too")
-    if settings.get("recursive_profile"):
-        raise RuntimeError("--recursive: this build does not trace Python calls")
-    if "buffer_limit" in settings:
-        try:
-            settings["buffer_limit"] = int(settings["buffer_limit"])
-        except ValueError:
-            raise ValueError(f"--buffer-limit {settings['buffer_limit']!r} is no number") from None
-    return settings, wants_summary
+            self.settings[_VALUES[name]] = value
+
+    def _take_rule(self, name, value):
+        if name in ("include", "exclude"):
+            self.rules.setdefault(name, []).append(value)
+        elif name == "all":
+            self.rules["only_user_code"] = False
+        elif name == "entrypoint":
+            self.rules["entrypoint"] = value
+        elif name == "max-depth":
+            self.rules["max_depth"] = _depth(value)
+        elif name == "min-duration":
+            self.rules["min_duration_ns"] = _nanoseconds(value)
+
+    def check(self, traces):
+        """Refuses rules of tracing where nothing is traced."""
+        if self.rules and not traces:
+            raise ValueError(
+                f"--{self._first_rule} chooses what --recursive traces; give --recursive too"
+            )
 
 
-def _prepare(script, arguments):
-    """What the interpreter does before it runs a script."""
-    sys.argv = [script, *arguments]
-    is_archive = os.path.isdir(script) or zipfile.is_zipfile(script)
-    if is_archive or not getattr(sys.flags, "safe_path", False):
-        sys.path.insert(0, script if is_archive else os.path.dirname(os.path.realpath(script)))
-    return is_archive
+# ---- programs, run as the interpreter runs them ----------------------------------------------
 
 
-def _execute(script):
-    """Runs the file as __main__ and leaves it there, as the interpreter does."""
-    path = os.path.abspath(script)
-    with io.open_code(path) as file:
-        code = compile(file.read(), path, "exec", dont_inherit=True)
+def _new_main(loader):
+    """An empty module __main__, as the interpreter makes it."""
     main = types.ModuleType("__main__")
-    main.__file__ = path
-    main.__cached__ = None
-    main.__loader__ = SourceFileLoader("__main__", path)
+    main.__loader__ = loader
+    if sys.version_info < (3, 14):
+        main.__annotations__ = {}
     main.__builtins__ = sys.modules["builtins"]
     sys.modules["__main__"] = main
-    exec(code, main.__dict__)
+    return main.__dict__
+
+
+def _put_first_on_path(folder):
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path.insert(0, folder)
+
+
+class _Script:
+    """A file, or a folder or archive with a __main__ in it."""
+
+    main_file = None
+
+    def __init__(self, path, arguments):
+        sys.argv = [path, *arguments]
+        self._path = path
+        self.name = os.path.basename(path)
+        self._is_archive = os.path.isdir(path) or zipfile.is_zipfile(path)
+        if self._is_archive:
+            sys.path.insert(0, os.path.abspath(path))
+        else:
+            _put_first_on_path(os.path.dirname(os.path.realpath(path)))
+
+    def execute(self):
+        """Runs it as __main__ and leaves it there."""
+        if self._is_archive:
+            _execute_module("__main__", False)
+            return
+        path = os.path.abspath(self._path)
+        with io.open_code(path) as file:
+            code = compile(file.read(), path, "exec", dont_inherit=True)
+        main = _new_main(SourceFileLoader("__main__", path))
+        main["__file__"] = path
+        main["__cached__"] = None
+        exec(code, main)
+
+
+def _execute_module(name, alters_argv):
+    from runpy import _run_module_as_main
+
+    _new_main(BuiltinImporter)
+    _run_module_as_main(name, alters_argv)
+
+
+class _Module:
+    """What `python -m` runs."""
+
+    main_file = None
+
+    def __init__(self, name, arguments):
+        sys.argv = ["-m", *arguments]
+        self.name = name
+        _put_first_on_path(os.getcwd())
+
+    def execute(self):
+        """Runs it as __main__; the search for it may end the program with a message."""
+        _execute_module(self.name, True)
+
+
+class _Command:
+    """What `python -c` runs."""
+
+    name = "-c"
+    main_file = "<string>"
+
+    def __init__(self, text, arguments):
+        sys.argv = ["-c", *arguments]
+        self._text = text
+        _put_first_on_path("")
+
+    def execute(self):
+        """Runs it as __main__."""
+        code = compile(self._text, self.main_file, "exec", dont_inherit=True)
+        if sys.version_info >= (3, 13):
+            self._show_lines(code)
+        exec(code, _new_main(BuiltinImporter))
+
+    def _show_lines(self, code):
+        """Lets tracebacks show the lines of the command, as the interpreter does since 3.13; the key
+        changed within 3.13."""
+        import linecache
+
+        key = code if hasattr(linecache, "_interactive_cache") else self.main_file
+        with contextlib.suppress(AttributeError, TypeError):
+            linecache._register_code(key, self._text, self.main_file)
+
+
+# ---- the run --------------------------------------------------------------------------------
 
 
 def _join_threads():
@@ -96,8 +221,26 @@ def _join_threads():
             thread.join()
 
 
+def _is_open(stream):
+    return stream is not None and not getattr(stream, "closed", False)
+
+
+@contextlib.contextmanager
+def _summary_stream():
+    """Standard output where that is a terminal: a program's own output may be piped into another
+    program, the summary must not be. None when there is no place for it."""
+    if _is_open(sys.stdout) and sys.stdout.isatty():
+        sys.stdout.flush()
+        yield sys.stdout
+    elif _is_open(sys.stderr):
+        with contextlib.redirect_stdout(sys.stderr):
+            yield sys.stderr
+    else:
+        yield None
+
+
 class _Watch:
-    """Stands where a session would, to learn of what the script finalizes itself."""
+    """Stands where a session would, to learn of what the program finalizes itself."""
 
     def __init__(self, manager):
         self._manager = manager
@@ -105,7 +248,7 @@ class _Watch:
         manager._session = self
 
     def close_root(self):
-        """There is no root region: a script run by the command shows its own regions alone."""
+        """Leaves the root region of a traced program open: it goes on."""
 
     def mark_finalized(self):
         self._finalized = self._now()
@@ -114,48 +257,62 @@ class _Watch:
         return self._manager._config, self._manager._profiler.finished_calls()
 
     def publish(self, wants_summary):
-        """Finalizes, unless the script did and recorded nothing since."""
+        """Finalizes, unless the program did and recorded nothing since."""
         if not self._manager.is_configured() or self._now() == self._finalized:
             return
-        # A program's own output may be piped into another program; the summary must not be.
-        redirect = contextlib.nullcontext()
-        if sys.stdout is None or not sys.stdout.isatty():
-            redirect = contextlib.redirect_stdout(sys.stderr)
-        else:
-            sys.stdout.flush()
         try:
-            with redirect:
-                self._manager.finalize(verbose=wants_summary)
+            with _summary_stream() as stream:
+                self._manager.finalize(verbose=wants_summary and stream is not None)
         except Exception as error:
             _fail(error)
 
 
-def _hide_own_frames():
-    """Tracebacks of the script start at the script."""
+def _hide_own_frames(own_globals):
+    """Tracebacks of the program start at the program."""
     shown = sys.excepthook
 
     def hook(kind, error, traceback):
-        while traceback is not None and traceback.tb_frame.f_code.co_filename in _OWN_FILES:
+        while traceback is not None and any(
+            traceback.tb_frame.f_globals is own for own in own_globals
+        ):
             traceback = traceback.tb_next
         shown(kind, error.with_traceback(traceback), traceback)
 
     sys.excepthook = hook
 
 
-def _run_recorded(script, is_archive, watch, wants_summary):
+def _run_recorded(program, entered, watch, wants_summary):
+    own_globals = globals(), sys.modules["__main__"].__dict__
     try:
-        try:
-            if is_archive:
-                runpy.run_path(script, run_name="__main__")
-            else:
-                _execute(script)
-        finally:
-            _join_threads()
+        with entered:
+            try:
+                program.execute()
+            finally:
+                _join_threads()
     except BaseException:
-        _hide_own_frames()
+        _hide_own_frames(own_globals)
         raise
     finally:
         watch.publish(wants_summary)
+
+
+def _tracing_of(manager, program, options):
+    traces = manager._config.recursive_profile
+    options.check(traces)
+    if not traces:
+        return contextlib.nullcontext()
+    from ._trace import Tracing
+
+    return Tracing(manager, program.name, main_file=program.main_file, **options.rules)
+
+
+def _program_of(options, words):
+    sys.orig_argv = [sys.orig_argv[0], *options.program_words, *words]
+    if options.module is not None:
+        return _Module(options.module, words)
+    if options.command is not None:
+        return _Command(options.command, words)
+    return _Script(words[0], words[1:])
 
 
 def main(words):
@@ -171,12 +328,15 @@ def main(words):
             f"{version}; install that version there, or name another interpreter in "
             "SCOPE_PROFILER_PYTHON")
     split = words.index("--")
-    script, *arguments = words[split + 1:]
+    manager = ProfileManager._default
+    entered = contextlib.ExitStack()
     try:
-        settings, wants_summary = _read_options(words[:split])
-        ProfileManager.setup(**settings)
+        options = _Options(words[:split])
+        manager.setup(**options.settings)
+        program = _program_of(options, words[split + 1:])
+        entered.enter_context(_tracing_of(manager, program, options))
     except Exception as error:
         return _fail(error)
-    watch = _Watch(ProfileManager._default)
-    _run_recorded(script, _prepare(script, arguments), watch, wants_summary)
+    watch = _Watch(manager)
+    _run_recorded(program, entered, watch, options.wants_summary)
     return 0
