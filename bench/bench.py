@@ -26,6 +26,13 @@ C_ROWS = [
     ("C pair, paused / empty call pair", 1.6, lambda s: s["paused"] / s["floor-call"]),
     ("C pair, two threads / one thread", 1.1, lambda s: s["threads-2"] / s["threads-1"]),
 ]
+RING_ROWS = [
+    (
+        "kernel that fills the L2 cache, ring of 256 KiB / the best of 16 KiB to 4 MiB",
+        1.05,
+        lambda s: s["ring-256"] / min(v for k, v in s.items() if k.startswith("ring-")),
+    ),
+]
 FILE_ROWS = [
     (
         "publish 10 M calls, plain / (2 x raw write + scatter + id columns)",
@@ -199,6 +206,7 @@ def main():
         folder = Path(scratch)
         if wanted("c"):
             show(C_ROWS, samples([options.build / "bin" / "bench_c_pair"]), failures)
+            show(RING_ROWS, samples([options.build / "bin" / "bench_ring"]), failures)
         if wanted("files"):
             show(FILE_ROWS, samples([options.build / "bin" / "bench_files", folder]), failures)
             bench_open(command, folder, failures)
