@@ -1,6 +1,7 @@
 """Runs every bench and prints one table of ratios: ours over a floor, median and spread, and the bar.
 
     python bench.py BUILD_FOLDER [--only PREFIX] [--peer PYTHON] [--python PYTHON ...]
+                    [--viztracer PYTHON ...]
 
 Each bench program prints `<variant> <repeat> <ns>`. A ratio is formed within a repeat, so that a
 drift of the machine's speed cancels; the table shows the median over the repeats with the smallest
@@ -92,6 +93,42 @@ def python_rows(version):
         ),
         (f"{name} with region, off / empty manager", 1.0, lambda s: s["off-with"] / s["off-floor"]),
     ]
+
+
+#: Work that is traced, what its row says of it, and whether it has bars.
+TRACED = [
+    ("fib", "fib(24)", True),
+    ("methods", "small methods", True),
+    ("generator", "generator steps", False),
+    ("await", "await", False),
+    ("style", "pycodestyle on a package", True),
+]
+
+
+def tracing_rows(python, viztracer, failures):
+    """Rows of one interpreter: what tracing adds, over what other tracers add to the same work."""
+    version = python_version(python)
+    name = f"Python {version[0]}.{version[1]}"
+    bars = {"cProfile": 0.25, "VizTracer": 0.3}
+    if version >= (3, 12):
+        bars = {"cProfile": 0.35, "VizTracer": 0.45}
+    script = HERE / "trace_rows.py"
+    ours = samples([python, script, "ours"])
+    others = {"cProfile": samples([python, script, "cprofile"])}
+    if viztracer is not None:
+        others["VizTracer"] = samples([viztracer, script, "viztracer"])
+    for variant, work, has_bar in TRACED:
+        for tracer, theirs in others.items():
+            pairs = [{"a": a, "b": b} for a, b in zip(ours, theirs) if variant in a and variant in b]
+            if pairs:
+                row = f"{name} traced call, {work} / {tracer}"
+                bar = bars[tracer] if has_bar else None
+                show([(row, bar, lambda s: s["a"][variant] / s["b"][variant])], pairs, failures)
+    rows = [
+        (f"{name} traced, no calls / untraced", 1.03, lambda s: s["loop"] / s["loop-base"]),
+        (f"{name} bytes a traced call / 8", 1.0, lambda s: s["bytes"] / 8),
+    ]
+    show(rows, ours, failures)
 
 
 def samples(command, **options):
@@ -190,8 +227,10 @@ def peer_rows(python, peer, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", type=Path)
-    parser.add_argument("--only", default="", help="c, files, python or start")
+    parser.add_argument("--only", default="", help="c, files, python, tracing or start")
     parser.add_argument("--peer", help="an interpreter that has the published package")
+    parser.add_argument("--viztracer", action="append", default=[],
+                        help="an interpreter that has VizTracer, for those of its version")
     parser.add_argument("--python", action="append", default=[])
     options = parser.parse_args()
     failures = []
@@ -215,6 +254,10 @@ def main():
                 where = build_floor(python, folder)
                 repeats = samples([python, HERE / "python_rows.py", where])
                 show(python_rows(python_version(python)), repeats, failures)
+        if wanted("tracing"):
+            with_viztracer = {python_version(python): python for python in options.viztracer}
+            for python in pythons:
+                tracing_rows(python, with_viztracer.get(python_version(python)), failures)
         if wanted("start"):
             bench_start(command, pythons[0], failures)
         if options.peer:
