@@ -6,10 +6,12 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PACKAGE_FOLDER
 from traced_programs import PROGRAMS
 
+import scope_profiler
+
 HERE = os.path.dirname(os.path.abspath(__file__))
+PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(scope_profiler.__file__)))
 
 
 def run(script, folder):
