@@ -51,7 +51,7 @@ static int take_array(sp_json_document *doc, row_draft *draft, const char *key, 
         status = token == SP_JSON_BAD ? sp_json_malformed(doc)
                                       : sp_json_wrong(doc, "%s holds something else than numbers", key);
     if (status == SP_OK && values.items == NULL)
-        values.items = malloc(1);
+        values.items = malloc(sizeof *values.items);
     if (status == SP_OK && values.items == NULL)
         status = sp_json_out_of_memory(doc);
     if (status != SP_OK) {
