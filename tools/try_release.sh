@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tries the two commands in a chroot of the Debian release that this machine does not run, or of the
-# one that is named, from the files of this tree as a fresh clone has them. Needs root and debootstrap (installed when it can be
-# had); exits with 77 and the reason when it cannot be tried here.
+# one that is named, from the files of this tree as a fresh clone has them. Needs root and
+# debootstrap (installed when it can be had); exits with 77 and the reason when it cannot be tried
+# here.
 
 set -eu
 cd "$(dirname "$0")/.."
