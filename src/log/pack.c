@@ -24,7 +24,7 @@ void sp_pack_begin(sp_pack *pack, void *buffer, size_t size, uint32_t ring, uint
     sp_prediction_reset(&pack->prediction);
 }
 
-/* Puts region and change of depth. */
+/* Puts region and change of level. */
 static uint8_t *put_step(uint8_t *at, uint64_t step)
 {
     at = sp_put_number(at, (uint32_t)step);

@@ -2,7 +2,7 @@
  * by call, so a block is read without anything outside it.
  *
  * A step leads from one call to the next: the region of the next in the low half, the change of
- * depth (modulo 2^32) in the high half. After a region mostly one of two steps follows: the next
+ * level (modulo 2^32) in the high half. A level is twice the depth, plus one for a resumption. After a region mostly one of two steps follows: the next
  * turn of an inner loop, or what comes when the loop ends. */
 #ifndef SP_LOG_PREDICTION_H
 #define SP_LOG_PREDICTION_H
@@ -14,7 +14,7 @@ enum { SP_PREDICTION_CONTEXTS = 256 };
 
 typedef struct sp_prediction_now {
     uint64_t last_end; /* end of the last call or drain */
-    uint64_t last;     /* the last call: depth << 32 | region, as in the first word of a record */
+    uint64_t last;     /* the last call: level << 32 | region, the first word of its record */
 } sp_prediction_now;
 
 typedef struct sp_prediction {

@@ -4,17 +4,20 @@
  * side record (metadata, outcome, await, ...) follows the call it belongs to in the same ring.
  *
  * First word of every record:   bits 0-31   region id (or as the kind says)
- *                               bits 32-55  depth (or as the kind says)
+ *                               bit  32     SP_RECORD_RESUMPTION (regular calls)
+ *                               bits 33-55  depth (or as the kind says)
  *                               bits 56-63  kind
  */
 #ifndef SP_LOG_RECORD_H
 #define SP_LOG_RECORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum sp_record_kind {
     /* 3 words: first, start tick, end tick. Ended in order, in a lane without flagged calls, depth
-     * below SP_RECORD_MAX_DEPTH: number and parent follow from order and depth. */
+     * below SP_RECORD_MAX_DEPTH: number and parent follow from order and depth. It may be a
+     * resumption. */
     SP_RECORD_CALL = 0,
     /* 10 words, see below. Everything the short form cannot say. */
     SP_RECORD_CALL_MARKED = 1,
@@ -39,11 +42,17 @@ enum {
     SP_RECORD_CALL_WORDS = 3,
     SP_RECORD_MARKED_WORDS = 10,
     SP_RECORD_LOST_WORDS = 2,
-    SP_RECORD_MAX_DEPTH = (1 << 24) - 1
+    SP_RECORD_DEPTH_SHIFT = 33,
+    SP_RECORD_MAX_DEPTH = (1 << 23) - 1
 };
 
-/* Words of SP_RECORD_CALL_MARKED. A call is written marked when it has a flag, when a call with
- * CROSSING history (an outlived one) is under or above it on the stack, or when a loss hit it.
+/* In the first word of a regular call: it is a later interval of a generator or coroutine call. The
+ * bit lies below the depth, so that packing sees it as a small part of the step to the next call. */
+#define SP_RECORD_RESUMPTION (UINT64_C(1) << 32)
+
+/* Words of SP_RECORD_CALL_MARKED. A call is written marked when it has a flag besides RESUMPTION,
+ * when a call with CROSSING history (an outlived one) is under or above it on the stack, or when a
+ * loss hit it.
  *
  * The last three words keep exclusive times right. Exclusive time of a call is the time in which it
  * was the innermost open call of its lane. When the call at stack position i ends at tick t while
@@ -68,7 +77,7 @@ enum {
     SP_MARKED_INNER_FROM = 9
 };
 
-/* Flags of SP_RECORD_CALL_MARKED; 0 is fine. */
+/* Flags of a call; 0 is fine. All but RESUMPTION are of SP_RECORD_CALL_MARKED alone. */
 enum {
     SP_CALL_CROSSING = 1u << 0,   /* ended while calls opened inside it were still open */
     SP_CALL_OUTLIVED = 1u << 1,   /* a call below it in the stack ended first */
@@ -82,7 +91,7 @@ enum {
 
 static inline uint64_t sp_record_first(sp_record_kind kind, uint32_t region, uint32_t depth)
 {
-    return (uint64_t)kind << 56 | (uint64_t)depth << 32 | region;
+    return (uint64_t)kind << 56 | (uint64_t)depth << SP_RECORD_DEPTH_SHIFT | region;
 }
 
 static inline sp_record_kind sp_record_kind_of(uint64_t first)
@@ -97,7 +106,25 @@ static inline uint32_t sp_record_region(uint64_t first)
 
 static inline uint32_t sp_record_depth(uint64_t first)
 {
-    return (uint32_t)(first >> 32) & SP_RECORD_MAX_DEPTH;
+    return (uint32_t)(first >> SP_RECORD_DEPTH_SHIFT) & SP_RECORD_MAX_DEPTH;
+}
+
+/* Regular or marked. */
+static inline bool sp_record_is_call(uint64_t first)
+{
+    return sp_record_kind_of(first) <= SP_RECORD_CALL_MARKED;
+}
+
+/* A regular call that is no resumption. */
+static inline bool sp_record_is_plain(uint64_t first)
+{
+    return (first & (UINT64_C(0xff) << 56 | SP_RECORD_RESUMPTION)) == 0;
+}
+
+/* SP_CALL_ flags of the regular call that starts with `first`. */
+static inline uint32_t sp_record_flags(uint64_t first)
+{
+    return (first & SP_RECORD_RESUMPTION) != 0 ? SP_CALL_RESUMPTION : 0;
 }
 
 /* Words of the record that starts with `first`. */

@@ -149,9 +149,7 @@ void sp_unpack_calls(sp_unpack *unpack, sp_call_batch *out)
             unpack->damaged = true;
             break;
         }
-        out->regions[count] = sp_record_region(now.last);
-        out->depths[count] = sp_record_depth(now.last);
-        count++;
+        out->firsts[count++] = now.last;
     }
     unpack->prediction.now = now;
     unpack->at = at;
@@ -176,6 +174,7 @@ static bool get_one_call(sp_unpack *unpack, sp_event *event)
     event->lane = unpack->lane;
     event->region = sp_record_region(prediction->now.last);
     event->depth = sp_record_depth(prediction->now.last);
+    event->flags = sp_record_flags(prediction->now.last);
     event->start = ticks[0];
     event->end = ticks[1];
     return true;

@@ -20,10 +20,11 @@ typedef struct sp_event {
     uint32_t lane;
     uint32_t region; /* calls */
     uint32_t depth;  /* calls */
+    uint32_t flags;  /* calls, SP_CALL_ */
     uint64_t start, end; /* calls and drains, ticks (appended calls: ns as int64) */
 
     /* SP_RECORD_CALL_MARKED, see record.h */
-    uint32_t flags, below;
+    uint32_t below;
     uint64_t number, parent, outer_from, inner_from;
 
     /* SP_RECORD_SIDE: sp_side_kind (or one not known), bytes inside the block, not terminated */
@@ -57,7 +58,7 @@ enum { SP_CALL_BATCH = 64 };
 typedef struct sp_call_batch {
     size_t count;
     uint32_t lane;
-    uint32_t regions[SP_CALL_BATCH], depths[SP_CALL_BATCH];
+    uint64_t firsts[SP_CALL_BATCH];    /* first word of each record: region, depth, flags */
     uint64_t ticks[2 * SP_CALL_BATCH]; /* start and end of each */
 } sp_call_batch;
 

@@ -77,6 +77,8 @@ sp_frame *sp_call_finish(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t
     size_t count = is_marked ? SP_RECORD_MARKED_WORDS : SP_RECORD_CALL_WORDS;
     words[0] = sp_record_first(SP_RECORD_CALL, (uint32_t)sp_frame_key(frame),
                                sp_frame_depth(lane, frame) & SP_RECORD_MAX_DEPTH);
+    if (sp_frame_key(frame) & SP_KEY_RESUMPTION)
+        words[0] |= SP_RECORD_RESUMPTION;
     if (is_marked)
         put_marked(words, lane, frame);
     words[1] = sp_frame_start(frame);

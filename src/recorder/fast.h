@@ -76,8 +76,9 @@ static inline bool sp_fast_ignore(sp_lane *lane, uint32_t region, uint64_t step)
     return true;
 }
 
+/* `flags`: 0 or SP_KEY_RESUMPTION, a constant. */
 static inline __attribute__((always_inline)) bool
-sp_fast_begin(sp_phase phase, sp_lane *lane, uint32_t region)
+sp_fast_begin_as(sp_phase phase, sp_lane *lane, uint32_t region, uint64_t flags)
 {
     if (SP_UNLIKELY(phase == SP_PHASE_PAUSED))
         return sp_fast_ignore(lane, region, 1);
@@ -96,7 +97,7 @@ sp_fast_begin(sp_phase phase, sp_lane *lane, uint32_t region)
     sp_frame *frame = top + 1;
     uint64_t number = lane->next_number;
     lane->next_number = number + 1;
-    atomic_store_explicit(&frame->key, region, memory_order_relaxed);
+    atomic_store_explicit(&frame->key, region | flags, memory_order_relaxed);
     atomic_store_explicit(&frame->number, number, memory_order_relaxed);
     uint64_t now = sp_tick_counter();
     atomic_store_explicit(&frame->start, now, memory_order_relaxed);
@@ -108,7 +109,7 @@ sp_fast_begin(sp_phase phase, sp_lane *lane, uint32_t region)
 }
 
 static inline __attribute__((always_inline)) bool
-sp_fast_end(sp_phase phase, sp_lane *lane, uint32_t region)
+sp_fast_end_as(sp_phase phase, sp_lane *lane, uint32_t region, uint64_t flags)
 {
     if (SP_UNLIKELY(phase == SP_PHASE_PAUSED))
         return sp_fast_ignore(lane, region, UINT64_MAX);
@@ -117,14 +118,14 @@ sp_fast_end(sp_phase phase, sp_lane *lane, uint32_t region)
     sp_lane_enter(lane);
     sp_frame *frame = atomic_load_explicit(&lane->top, memory_order_relaxed);
     uint64_t *head = atomic_load_explicit(&lane->head, memory_order_relaxed);
-    if (SP_UNLIKELY(atomic_load_explicit(&frame->key, memory_order_relaxed) != region) ||
+    if (SP_UNLIKELY(atomic_load_explicit(&frame->key, memory_order_relaxed) != (region | flags)) ||
         SP_UNLIKELY(head >= lane->limit)) {
         sp_lane_leave(lane);
         return false;
     }
     uint64_t now = sp_tick_counter();
-    uint64_t depth = (uint64_t)((const char *)frame - (const char *)lane->outermost) << 27;
-    head[0] = depth | region;
+    uint64_t depth = (uint64_t)((const char *)frame - (const char *)lane->outermost) << 28;
+    head[0] = depth | region | (flags != 0 ? SP_RECORD_RESUMPTION : 0);
     head[1] = atomic_load_explicit(&frame->start, memory_order_relaxed);
     head[2] = now;
     atomic_store_explicit(&lane->head, head + SP_RECORD_CALL_WORDS, memory_order_release);
@@ -135,7 +136,33 @@ sp_fast_end(sp_phase phase, sp_lane *lane, uint32_t region)
     return true;
 }
 
-_Static_assert(sizeof(sp_frame) == 32, "the depth in a record is a shift of a frame's address");
+/* An ordinary call. */
+static inline __attribute__((always_inline)) bool
+sp_fast_begin(sp_phase phase, sp_lane *lane, uint32_t region)
+{
+    return sp_fast_begin_as(phase, lane, region, 0);
+}
+
+static inline __attribute__((always_inline)) bool
+sp_fast_end(sp_phase phase, sp_lane *lane, uint32_t region)
+{
+    return sp_fast_end_as(phase, lane, region, 0);
+}
+
+/* A resumption. */
+static inline __attribute__((always_inline)) bool
+sp_fast_begin_resumed(sp_phase phase, sp_lane *lane, uint32_t region)
+{
+    return sp_fast_begin_as(phase, lane, region, SP_KEY_RESUMPTION);
+}
+
+static inline __attribute__((always_inline)) bool
+sp_fast_end_resumed(sp_phase phase, sp_lane *lane, uint32_t region)
+{
+    return sp_fast_end_as(phase, lane, region, SP_KEY_RESUMPTION);
+}
+
+_Static_assert(sizeof(sp_frame) == 32 && SP_RECORD_DEPTH_SHIFT == 5 + 28, "the depth in a record is a shift of a frame's address");
 _Static_assert(SP_RECORD_CALL == 0, "the first word of a call needs no kind");
 
 #endif

@@ -18,7 +18,7 @@
 typedef struct sp_recording sp_recording;
 typedef struct sp_thread sp_thread;
 
-/* A call that is open. 32 bytes: the distance from the outermost in bytes, shifted by 27, is the
+/* A call that is open. 32 bytes: the distance from the outermost in bytes, shifted by 28, is the
  * depth in place for the first word of its record. Atomic because others look at open calls. */
 typedef struct sp_frame {
     _Atomic uint64_t start;  /* tick */
@@ -31,6 +31,7 @@ typedef struct sp_frame {
 /* Bits of a key above the region. */
 #define SP_KEY_FLAGS_SHIFT 32 /* SP_CALL_ flags */
 #define SP_KEY_FLAGS_MASK 31u
+#define SP_KEY_RESUMPTION ((uint64_t)SP_CALL_RESUMPTION << SP_KEY_FLAGS_SHIFT)
 #define SP_KEY_NOTED (UINT64_C(1) << 37)  /* metadata waits for the end of the call */
 #define SP_KEY_SLOW (UINT64_C(1) << 38)   /* nothing to say, but no short cut */
 #define SP_KEY_MARKED (UINT64_C(1) << 39) /* to be written as a marked record */

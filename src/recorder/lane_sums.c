@@ -26,14 +26,13 @@ static void add_block(adding *a, const void *block, size_t size)
     for (;;) {
         sp_unpack_calls(&unpack, &batch);
         for (size_t i = 0; i < batch.count; i++)
-            add(a, batch.regions[i], 0, batch.ticks[2 * i], batch.ticks[2 * i + 1]);
+            add(a, sp_record_region(batch.firsts[i]), sp_record_flags(batch.firsts[i]),
+                batch.ticks[2 * i], batch.ticks[2 * i + 1]);
         if (batch.count > 0)
             continue;
         if (!sp_unpack_next(&unpack, &event))
             return;
-        if (event.kind == SP_RECORD_CALL)
-            add(a, event.region, 0, event.start, event.end);
-        else if (event.kind == SP_RECORD_CALL_MARKED)
+        if (event.kind == SP_RECORD_CALL || event.kind == SP_RECORD_CALL_MARKED)
             add(a, event.region, event.flags, event.start, event.end);
     }
 }

@@ -159,7 +159,7 @@ sp_frame *sp_stack_push(sp_lane *lane, sp_frame *top, uint32_t region, uint32_t 
 {
     sp_frame *frame = top + 1;
     uint64_t key = region | (uint64_t)flags << SP_KEY_FLAGS_SHIFT;
-    if (flags != 0 || lane->outer_marked != NULL ||
+    if ((flags & ~(uint32_t)SP_CALL_RESUMPTION) != 0 || lane->outer_marked != NULL ||
         frame - lane->outermost > SP_RECORD_MAX_DEPTH)
         key |= SP_KEY_MARKED;
     if (lane->num_ignored > 0 || lane->plain_ceiling == NULL)

@@ -95,6 +95,16 @@ static inline bool add_short(sp_sum *sum, const uint64_t *words, const sp_timeli
     return true;
 }
 
+/* Any call but a plain one. */
+static __attribute__((noinline)) bool add_other(sp_sum *sum, const uint64_t *words,
+                                                const sp_timeline_rate *rate, sp_resolver *nesting)
+{
+    if (sp_record_kind_of(words[0]) == SP_RECORD_CALL_MARKED)
+        return add_marked(sum, words, rate, nesting);
+    sum->resumptions++;
+    return add_short(sum, words, rate, nesting);
+}
+
 uint64_t sp_sums_add_words(sp_sums *sums, const uint64_t *words, size_t count,
                            const sp_timeline *timeline, sp_resolver *nesting)
 {
@@ -104,18 +114,17 @@ uint64_t sp_sums_add_words(sp_sums *sums, const uint64_t *words, size_t count,
     uint32_t last_region = 0;
     sp_sum *sum = NULL;
     while (words < end) {
-        sp_record_kind kind = sp_record_kind_of(words[0]);
-        bool is_short = __builtin_expect(kind == SP_RECORD_CALL, 1);
         const uint64_t *record = words;
-        words += is_short ? (uint32_t)SP_RECORD_CALL_WORDS : sp_record_words(record[0]);
-        if (!is_short && kind != SP_RECORD_CALL_MARKED)
+        bool is_plain = __builtin_expect(sp_record_is_plain(record[0]), 1);
+        words += is_plain ? (uint32_t)SP_RECORD_CALL_WORDS : sp_record_words(record[0]);
+        if (!is_plain && !sp_record_is_call(record[0]))
             continue;
         uint32_t region = sp_record_region(record[0]);
         if (region != last_region || sum == NULL)
             sum = sp_sums_cell(sums, region);
         last_region = region;
-        if (sum == NULL || !(is_short ? add_short(sum, record, &rate, nesting)
-                                      : add_marked(sum, record, &rate, nesting)))
+        if (sum == NULL || !(is_plain ? add_short(sum, record, &rate, nesting)
+                                      : add_other(sum, record, &rate, nesting)))
             lost++;
     }
     return lost;

@@ -69,7 +69,22 @@ void sp_binding_end(sp_profiler *profiler, int32_t region)
 
 void sp_binding_resume(sp_profiler *profiler, int32_t region)
 {
-    sp_path_begin(&profiler->recording, (uint32_t)region, SP_CALL_RESUMPTION);
+    sp_recording *recording = &profiler->recording;
+    sp_phase phase = sp_recording_phase(recording);
+    if (SP_IN_LINE(phase == SP_PHASE_OFF))
+        return;
+    if (SP_UNLIKELY(!sp_fast_begin_resumed(phase, sp_lane_of(recording), (uint32_t)region)))
+        sp_path_begin(recording, (uint32_t)region, SP_CALL_RESUMPTION);
+}
+
+void sp_binding_end_resumed(sp_profiler *profiler, int32_t region)
+{
+    sp_recording *recording = &profiler->recording;
+    sp_phase phase = sp_recording_phase(recording);
+    if (SP_IN_LINE(phase == SP_PHASE_OFF))
+        return;
+    if (SP_UNLIKELY(!sp_fast_end_resumed(phase, sp_lane_of(recording), (uint32_t)region)))
+        sp_path_end(recording, (uint32_t)region);
 }
 
 bool sp_binding_end_unless_shorter(sp_profiler *profiler, int32_t region, int64_t least_ns)

@@ -104,8 +104,10 @@ SP_API int sp_binding_set_region(sp_profiler *profiler, int32_t region,
  * without a begin is counted. Ids must come from sp_binding_intern. */
 SP_API void sp_binding_begin(sp_profiler *profiler, int32_t region);
 SP_API void sp_binding_end(sp_profiler *profiler, int32_t region);
-/* The pair that a generator or coroutine step uses: flags the interval as a resumption. */
+/* The pair that a generator or coroutine step uses: flags the interval as a resumption. The end does
+ * what sp_binding_end does, and is the fast one for such an interval. */
 SP_API void sp_binding_resume(sp_profiler *profiler, int32_t region);
+SP_API void sp_binding_end_resumed(sp_profiler *profiler, int32_t region);
 /* As sp_binding_end, but a call shorter than `least_ns` in which no other call was recorded leaves
  * no trace; its time stays with its parent. True: it left none. */
 SP_API bool sp_binding_end_unless_shorter(sp_profiler *profiler, int32_t region, int64_t least_ns);

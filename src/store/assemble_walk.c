@@ -66,14 +66,15 @@ static int take_batch(walk *w)
         sp_walk_call *call = &w->calls[i];
         int64_t start = w->ns[2 * i], end = w->ns[2 * i + 1];
         sp_resolved resolved;
+        uint64_t first = batch->firsts[i];
         call->lane = batch->lane;
-        call->region = batch->regions[i];
-        call->flags = 0;
+        call->region = sp_record_region(first);
+        call->flags = sp_record_flags(first);
         call->is_clamped = end < start;
         call->start = start;
         call->duration = stretch(start, end);
-        if (!sp_resolver_call(state, batch->depths[i], call->duration, &resolved))
-            return cannot_follow(w, batch->depths[i]);
+        if (!sp_resolver_call(state, sp_record_depth(first), call->duration, &resolved))
+            return cannot_follow(w, sp_record_depth(first));
         call->number = resolved.number;
         call->parent = resolved.parent;
         call->exclusive = resolved.exclusive_ns;
@@ -84,8 +85,8 @@ static int take_batch(walk *w)
 static int take_regular(walk *w, const sp_event *event)
 {
     w->batch.lane = event->lane;
-    w->batch.regions[0] = event->region;
-    w->batch.depths[0] = event->depth;
+    w->batch.firsts[0] = sp_record_first(SP_RECORD_CALL, event->region, event->depth) |
+                         (event->flags != 0 ? SP_RECORD_RESUMPTION : 0);
     w->batch.ticks[0] = event->start;
     w->batch.ticks[1] = event->end;
     w->batch.count = 1;

@@ -95,9 +95,9 @@ static bool unpack(const uint8_t *block, size_t size)
         sp_unpack_calls(&many, &batch);
         for (size_t i = 0; i < batch.count; i++) {
             if (!sp_unpack_next(&one, &event) || event.start != batch.ticks[2 * i] ||
-                event.region != batch.regions[i])
+                event.region != sp_record_region(batch.firsts[i]))
                 abort();
-            is_shallow = is_shallow && batch.depths[i] < DEEPEST;
+            is_shallow = is_shallow && sp_record_depth(batch.firsts[i]) < DEEPEST;
         }
         if (batch.count > 0)
             continue;

@@ -170,7 +170,7 @@ static inline void model_close(model *m, uint32_t lane, size_t at, uint32_t flag
     model_frame f = l->stack.items[at];
     const model_frame *above = at + 1 < l->stack.count ? &l->stack.items[at + 1] : NULL;
     f.flags |= flags | (above != NULL ? SP_CALL_CROSSING : 0);
-    if (f.flags != 0 || is_irregular) {
+    if ((f.flags & ~(uint32_t)SP_CALL_RESUMPTION) != 0 || is_irregular) {
         uint64_t words[SP_RECORD_MARKED_WORDS] = {
             [SP_MARKED_FIRST] = sp_record_first(SP_RECORD_CALL_MARKED, f.region, 0),
             [SP_MARKED_START] = f.start,
@@ -185,6 +185,8 @@ static inline void model_close(model *m, uint32_t lane, size_t at, uint32_t flag
         model_record(m, lane, words, SP_RECORD_MARKED_WORDS);
     } else {
         uint64_t words[3] = {sp_record_first(SP_RECORD_CALL, f.region, f.depth), f.start, m->now};
+        if (f.flags != 0)
+            words[0] |= SP_RECORD_RESUMPTION;
         model_record(m, lane, words, 3);
     }
     model_call call = {.lane = lane, .region = f.region, .depth = f.depth, .flags = f.flags,

@@ -28,6 +28,7 @@ typedef struct step_record {
     steps_object *book;
     recursion_level level;
     bool is_recorded;
+    bool is_resumption;
     bool traces;
 } step_record;
 
@@ -43,7 +44,8 @@ static int step_begin(step_record *step, steps_object *steps)
     if (step->is_recorded) {
         const call_details *details = &step->book->details;
         step->traces = details->traces && trace_enter(step->book->profiler);
-        if (step->book->has_started) {
+        step->is_resumption = step->book->has_started;
+        if (step->is_resumption) {
             sp_binding_resume(details->recorder, details->id);
         } else {
             sp_binding_begin(details->recorder, details->id);
@@ -61,6 +63,8 @@ static void step_end(step_record *step, bool is_last, bool succeeded)
         if (is_last) {
             step->book->has_finished = true;
             details_end(details, succeeded);
+        } else if (step->is_resumption) {
+            sp_binding_end_resumed(details->recorder, details->id);
         } else {
             sp_binding_end(details->recorder, details->id);
         }

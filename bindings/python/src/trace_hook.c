@@ -164,7 +164,7 @@ record(trace_session *session, int32_t region, bool resumes, PyThreadState *thre
     session->running++;
     trace_record_begin(session, region, resumes);
     PyObject *result = session->evaluate_next(thread, frame, throwflag);
-    trace_record_end(session, region);
+    trace_record_end(session, region, resumes);
     session->running--;
     return result;
 }

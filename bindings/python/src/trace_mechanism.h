@@ -44,10 +44,14 @@ static inline void trace_record_begin(trace_session *session, int32_t region, bo
     }
 }
 
-static inline void trace_record_end(trace_session *session, int32_t region)
+static inline void trace_record_end(trace_session *session, int32_t region, bool is_resumption)
 {
     if (__builtin_expect(session->limits.min_duration_ns == 0, 1)) {
-        sp_binding_end(session->recorder, region);
+        if (__builtin_expect(is_resumption, 0)) {
+            sp_binding_end_resumed(session->recorder, region);
+        } else {
+            sp_binding_end(session->recorder, region);
+        }
     } else if (sp_binding_end_unless_shorter(session->recorder, region,
                                              session->limits.min_duration_ns)) {
         trace_count_folded(session, region);

@@ -72,25 +72,41 @@ static __attribute__((noinline)) bool begin(const callback *callback, PyCodeObje
     return false;
 }
 
-static PyObject *on_start(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+/* `is_resumption`: a constant. */
+static inline __attribute__((always_inline)) PyObject *
+begin_known(const callback *callback, PyCodeObject *code, bool is_resumption)
 {
-    (void)nargsf;
-    (void)kwnames;
-    const callback *callback = (struct callback *)self;
-    PyCodeObject *code = (PyCodeObject *)args[0];
     trace_session *session = callback->session;
     const trace_code *known = trace_codes_first(session->codes, code);
     trace_thread *thread = trace_thread_current;
     if (__builtin_expect(known->code == code && known->word != TRACE_NOT &&
                              thread->top < thread->limit, 1)) {
-        trace_thread_push(thread, session, code, known->word);
-        sp_binding_begin(session->recorder, known->word);
+        trace_thread_push(thread, session, code, known->word, is_resumption);
+        if (is_resumption) {
+            sp_binding_resume(session->recorder, known->word);
+        } else {
+            sp_binding_begin(session->recorder, known->word);
+        }
         Py_RETURN_NONE;
     }
-    if (begin(callback, code, false)) {
+    if (begin(callback, code, is_resumption)) {
         return switch_off(callback);
     }
     Py_RETURN_NONE;
+}
+
+static PyObject *on_start(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    (void)nargsf;
+    (void)kwnames;
+    return begin_known((callback *)self, (PyCodeObject *)args[0], false);
+}
+
+static PyObject *on_resume(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    (void)nargsf;
+    (void)kwnames;
+    return begin_known((callback *)self, (PyCodeObject *)args[0], true);
 }
 
 static PyObject *on_start_limited(PyObject *self, PyObject *const *args, size_t nargsf,
@@ -104,7 +120,8 @@ static PyObject *on_start_limited(PyObject *self, PyObject *const *args, size_t 
     Py_RETURN_NONE;
 }
 
-static PyObject *on_resume(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+static PyObject *on_resume_limited(PyObject *self, PyObject *const *args, size_t nargsf,
+                                   PyObject *kwnames)
 {
     (void)nargsf;
     (void)kwnames;
@@ -186,7 +203,11 @@ static PyObject *on_return(PyObject *self, PyObject *const *args, size_t nargsf,
     trace_thread *thread = trace_thread_current;
     if (__builtin_expect(trace_thread_is_innermost(thread, args[0]), 1)) {
         const trace_open *call = --thread->top;
-        sp_binding_end(call->session->recorder, call->region);
+        if (__builtin_expect(call->is_resumption, 0)) {
+            sp_binding_end_resumed(call->session->recorder, call->region);
+        } else {
+            sp_binding_end(call->session->recorder, call->region);
+        }
         Py_RETURN_NONE;
     }
     if (end((callback *)self, (PyCodeObject *)args[0])) {
@@ -218,7 +239,7 @@ static PyObject *on_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
 static const vectorcallfunc fast_handlers[NUM_EVENTS] = {on_start,  on_resume, on_throw,
                                                          on_return, on_return, on_unwind};
 static const vectorcallfunc limited_handlers[NUM_EVENTS] = {
-    on_start_limited, on_resume, on_throw, on_return_limited, on_return_limited, on_unwind};
+    on_start_limited, on_resume_limited, on_throw, on_return_limited, on_return_limited, on_unwind};
 
 /* ---- the callback type ---------------------------------------------------------------------- */
 

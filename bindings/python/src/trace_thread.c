@@ -78,7 +78,7 @@ void trace_thread_begin(trace_thread *thread, trace_session *session, const void
     if (most > 0 && thread->outer + trace_thread_depth(thread) >= most) {
         region = TRACE_NOT;
     }
-    trace_thread_push(thread, session, key, region);
+    trace_thread_push(thread, session, key, region, is_resumption);
     if (region != TRACE_NOT) {
         trace_record_begin(session, region, is_resumption);
     }
@@ -88,7 +88,7 @@ void trace_thread_end(trace_thread *thread)
 {
     const trace_open *call = --thread->top;
     if (call->region != TRACE_NOT) {
-        trace_record_end(call->session, call->region);
+        trace_record_end(call->session, call->region, call->is_resumption);
     }
 }
 

@@ -13,6 +13,7 @@ typedef struct trace_open {
     const void *key;        /* what an end is known by: a code object or a frame */
     trace_session *session; /* that began it */
     int32_t region;         /* TRACE_NOT: deeper than is recorded */
+    bool is_resumption;
 } trace_open;
 
 typedef struct trace_thread {
@@ -42,9 +43,9 @@ static inline Py_ssize_t trace_thread_depth(const trace_thread *thread)
 }
 
 static inline void trace_thread_push(trace_thread *thread, trace_session *session, const void *key,
-                                     int32_t region)
+                                     int32_t region, bool is_resumption)
 {
-    *thread->top++ = (trace_open){key, session, region};
+    *thread->top++ = (trace_open){key, session, region, is_resumption};
 }
 
 static inline bool trace_thread_is_innermost(const trace_thread *thread, const void *key)

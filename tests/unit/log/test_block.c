@@ -43,12 +43,12 @@ static void bytes_of_a_small_nest(void)
                         sp_record_first(SP_RECORD_CALL, 5, 0), 100, 200};
     size_t size = pack_words(words, 6, 3);
     uint8_t expected[13] = {0};
-    put_short(expected, 2, 0, 110, 20); /* step spelled out: region 300, depth +1 */
-    memcpy(expected + 5, (uint8_t[]){0xac, 0x02, 0x02}, 3);
-    put_short(expected + 8, 2, 1, 70, 100); /* around: 200 - 130; region 5, depth -1 */
+    put_short(expected, 2, 0, 110, 20); /* step spelled out: region 300, level +2 */
+    memcpy(expected + 5, (uint8_t[]){0xac, 0x02, 0x04}, 3);
+    put_short(expected + 8, 2, 1, 70, 100); /* around: 200 - 130; region 5, level -2 */
     CHECK_INT(size, 64 + 8 + 7);
     CHECK(memcmp(buffer + 64, expected, sizeof expected) == 0);
-    CHECK(memcmp(buffer + 77, (uint8_t[]){5, 1}, 2) == 0);
+    CHECK(memcmp(buffer + 77, (uint8_t[]){5, 3}, 2) == 0);
     const uint8_t header[] = {'S', 'P', 'L', 'B', 1, 0, 64, 0, 7, 0, 0, 0, 3, 0, 0, 0,
                               0xe8, 3, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 15, 0, 0, 0};
     CHECK(memcmp(buffer, header, sizeof header) == 0);
@@ -71,7 +71,7 @@ static void bytes_of_longer_calls(void)
     uint64_t words[] = {sp_record_first(SP_RECORD_CALL, 0, 0), 8192, 8193,
                         sp_record_first(SP_RECORD_CALL, 0, 0), 8193 + (1 << 24), 8193 + (1 << 24)};
     const uint8_t expected[] = {
-        /* step last (region 0, depth +0 as at the beginning), gap << 4, duration << 28 */
+        /* step last (region 0, level +0 as at the beginning), gap << 4, duration << 28 */
         0x03, 0, 2, 0x10, 0, 0, 0, 0,
         /* other form, kind 0; region 0, change 0, gap twice 2^24, duration 0 */
         0x07, 0, 0, 0x80, 0x80, 0x80, 0x10, 0};
@@ -101,6 +101,38 @@ static void a_long_call_with_the_last_step_keeps_the_other(void)
     CHECK(!unpack.damaged);
 }
 
+/* A generator that is resumed from a loop, and calls a function each time: steps of a loop like any
+ * other. A step is region and change of level, twice the depth plus one for a resumption. */
+static void a_resumption_takes_no_byte_of_its_own(void)
+{
+    uint64_t words[606];
+    for (uint64_t i = 0; i < 101; i++) {
+        uint64_t *inner = &words[6 * i], *outer = inner + 3, start = 1000 + 100 * i;
+        inner[0] = sp_record_first(SP_RECORD_CALL, 7, 4);
+        inner[1] = start + 10;
+        inner[2] = start + 20;
+        outer[0] = sp_record_first(SP_RECORD_CALL, 9, 3) | (i > 0 ? SP_RECORD_RESUMPTION : 0);
+        outer[1] = start;
+        outer[2] = start + 60;
+    }
+    /* Spelled out, region and change: (7, +8) after nothing, (9, -2) after 7, (7, +2) after 9, and
+     * from the second turn on (9, -1) after 7 and (7, +1) after 9. */
+    size_t size = pack_words(words, 606, 0);
+    CHECK_INT(size, 64 + 202 * 5 + 5 * 2);
+
+    sp_unpack unpack;
+    sp_event event;
+    CHECK_INT(sp_unpack_begin(&unpack, buffer, size, true, NULL), SP_OK);
+    for (size_t i = 0; i < 202 && CHECK(sp_unpack_next(&unpack, &event)); i++) {
+        CHECK_INT(event.kind, SP_RECORD_CALL);
+        CHECK_INT(event.region, i % 2 == 0 ? 7 : 9);
+        CHECK_INT(event.depth, i % 2 == 0 ? 4 : 3);
+        CHECK_INT(event.flags, i % 2 == 1 && i > 1 ? SP_CALL_RESUMPTION : 0);
+        CHECK_INT(event.start, words[3 * i + 1]);
+        CHECK_INT(event.end, words[3 * i + 2]);
+    }
+}
+
 static void repeated_calls_take_five_bytes(void)
 {
     uint64_t words[300];
@@ -118,7 +150,8 @@ static size_t words_of(const sp_event *e, uint64_t *w)
 {
     switch (e->kind) {
     case SP_RECORD_CALL:
-        w[0] = sp_record_first(e->kind, e->region, e->depth);
+        w[0] = sp_record_first(e->kind, e->region, e->depth) |
+               (e->flags == SP_CALL_RESUMPTION ? SP_RECORD_RESUMPTION : 0);
         w[1] = e->start;
         w[2] = e->end;
         return 3;
@@ -168,7 +201,9 @@ static void check_batches(const uint8_t *block, size_t size)
         sp_unpack_calls(&many, &batch);
         for (size_t i = 0; i < batch.count; i++) {
             CHECK(sp_unpack_next(&one, &event) && event.kind == SP_RECORD_CALL);
-            CHECK(event.region == batch.regions[i] && event.depth == batch.depths[i] &&
+            CHECK(event.region == sp_record_region(batch.firsts[i]) &&
+                  event.depth == sp_record_depth(batch.firsts[i]) &&
+                  event.flags == sp_record_flags(batch.firsts[i]) &&
                   event.start == batch.ticks[2 * i] && event.end == batch.ticks[2 * i + 1] &&
                   event.lane == batch.lane);
             calls++;
@@ -243,6 +278,7 @@ static void any_64_bits_come_back(void)
         unsigned shift = (unsigned)model_random(&m, 64);
         uint32_t depth = (uint32_t)model_random(&m, SP_RECORD_MAX_DEPTH + 1);
         uint64_t call[3] = {sp_record_first(SP_RECORD_CALL, (uint32_t)m.random, depth)};
+        call[0] |= model_random(&m, 2) * SP_RECORD_RESUMPTION;
         call[1] = model_random(&m, UINT64_MAX) << shift;
         call[2] = model_random(&m, 2) ? ~call[1] : model_random(&m, UINT64_MAX) >> shift;
         model_record(&m, 0, call, 3);
@@ -373,6 +409,7 @@ int main(void)
     RUN(bytes_of_longer_calls);
     RUN(a_long_call_with_the_last_step_keeps_the_other);
     RUN(repeated_calls_take_five_bytes);
+    RUN(a_resumption_takes_no_byte_of_its_own);
     RUN(random_programs_come_back);
     RUN(any_64_bits_come_back);
     RUN(spans_join_and_bad_ones_stop);

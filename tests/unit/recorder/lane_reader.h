@@ -54,8 +54,7 @@ static inline void read_event(read_run *run, sp_resolver *states, const sp_event
         return;
     run->calls.items[run->calls.count++] = (read_call){
         .lane = event->lane, .region = event->region, .depth = event->depth,
-        .flags = event->kind == SP_RECORD_CALL ? 0 : event->flags, .start = event->start,
-        .end = event->end, .number = resolved.number, .parent = resolved.parent,
+        .flags = event->flags, .start = event->start, .end = event->end, .number = resolved.number, .parent = resolved.parent,
         .exclusive = resolved.exclusive_ns};
 }
 

@@ -66,6 +66,41 @@ static void ring_words_of_a_call(void)
     CHECK_INT(words[5], 1100);
 }
 
+/* By the fast path and by the slow one: the same three words. */
+static void ring_words_of_a_resumption(void)
+{
+    start(0);
+    sp_lane *lane = sp_lane_of(&recording);
+    begin_at(1000, a);
+    sp_fake_tick = 1010;
+    CHECK(sp_fast_begin_resumed(SP_PHASE_RECORDING, lane, b));
+    CHECK(!sp_fast_end(SP_PHASE_RECORDING, lane, b));
+    sp_fake_tick = 1030;
+    CHECK(sp_fast_end_resumed(SP_PHASE_RECORDING, lane, b));
+    sp_fake_tick = 1040;
+    CHECK_INT(sp_path_begin(&recording, c, SP_CALL_RESUMPTION), SP_OK);
+    end_at(1050, c);
+    CHECK(!sp_fast_end_resumed(SP_PHASE_RECORDING, lane, a));
+    end_at(1100, a);
+    size_t count;
+    const uint64_t *words = sp_drain_pending(lane, &count);
+    if (!CHECK_INT(count, 9))
+        return;
+    CHECK_INT(words[0], sp_record_first(SP_RECORD_CALL, b, 1) | SP_RECORD_RESUMPTION);
+    CHECK_INT(words[1], 1010);
+    CHECK_INT(words[2], 1030);
+    CHECK_INT(words[3], sp_record_first(SP_RECORD_CALL, c, 1) | SP_RECORD_RESUMPTION);
+    CHECK_INT(words[4], 1040);
+    CHECK_INT(words[5], 1050);
+    CHECK_INT(words[6], sp_record_first(SP_RECORD_CALL, a, 0));
+    read_run run = read_recording(&recording);
+    CHECK_INT(run.calls.count, 3);
+    check_call(&run, 0, a, 1000, 1100, -1, 0, 0, 70);
+    check_call(&run, 1, b, 1010, 1030, 0, 1, SP_CALL_RESUMPTION, 20);
+    check_call(&run, 2, c, 1040, 1050, 0, 1, SP_CALL_RESUMPTION, 10);
+    sp_vector_release(&run.calls);
+}
+
 static void nesting_and_recursion(void)
 {
     start(0);
@@ -342,6 +377,7 @@ int main(void)
 {
     CHECK(sp_recording_init(&recording));
     RUN(ring_words_of_a_call);
+    RUN(ring_words_of_a_resumption);
     RUN(nesting_and_recursion);
     RUN(crossing_ends);
     RUN(unmatched_ends);

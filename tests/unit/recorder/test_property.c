@@ -125,6 +125,19 @@ static void do_begin(program *p, uint32_t region)
         sp_path_begin(p->recording, region, 0);
 }
 
+static void do_resume(program *p, uint32_t region)
+{
+    if (!sp_fast_begin_resumed(sp_recording_phase(p->recording), sp_lane_of(p->recording), region))
+        sp_path_begin(p->recording, region, SP_CALL_RESUMPTION);
+}
+
+/* Either end is right for either kind of call. */
+static void do_end_resumed(program *p, uint32_t region)
+{
+    if (!sp_fast_end_resumed(sp_recording_phase(p->recording), sp_lane_of(p->recording), region))
+        sp_path_end(p->recording, region);
+}
+
 static void do_end(program *p, uint32_t region)
 {
     if (!sp_fast_end(sp_recording_phase(p->recording), sp_lane_of(p->recording), region))
@@ -162,14 +175,14 @@ static void interfere(program *p)
 
 static void step(program *p, random_state *random)
 {
-    uint32_t what = draw(random, 40), region = (uint32_t)p->regions[draw(random, REGIONS)];
+    uint32_t what = draw(random, 44), region = (uint32_t)p->regions[draw(random, REGIONS)];
     sp_fake_tick += 1 + draw(random, 50);
     if (what < 18) {
         model_begin(&p->model, region, 0, sp_fake_tick);
         do_begin(p, region);
-    } else if (what == 18) {
+    } else if (what == 18 || what >= 41) {
         model_begin(&p->model, region, SP_CALL_RESUMPTION, sp_fake_tick);
-        sp_path_begin(p->recording, region, SP_CALL_RESUMPTION);
+        do_resume(p, region);
     } else if (what == 19) {
         model_append(&p->model, region, sp_fake_tick - 20, sp_fake_tick - 3);
         sp_path_append(p->recording, region, (int64_t)sp_fake_tick - 20,
@@ -184,7 +197,10 @@ static void step(program *p, random_state *random)
     } else {
         region = region_to_end(p, random);
         model_end(&p->model, region, sp_fake_tick);
-        do_end(p, region);
+        if (draw(random, 3) == 0)
+            do_end_resumed(p, region);
+        else
+            do_end(p, region);
     }
 }
 
