@@ -21,7 +21,8 @@ tools/stamp.sh "$venv/.stamp-$(basename "$requirements")" requirements-build.txt
 
 tag=$("$venv/bin/python" -c 'import sys; print(sys.implementation.cache_tag)')
 tools/stamp.sh "$venv/.stamp-package" \
-    build/prefix bindings/python src/session/binding.h pyproject.toml CMakeLists.txt cmake -- \
+    build/prefix bindings/python src/session/binding.h src/session/settings_table.h \
+    pyproject.toml CMakeLists.txt cmake -- \
     tools/quiet.sh "$name-package" $pip install --no-build-isolation --no-deps --force-reinstall . \
     --config-settings=build-dir="build/extension-$tag" \
     --config-settings=cmake.define.SCOPE_PROFILER_CORE_DIR="$PWD/build/prefix"

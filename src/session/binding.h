@@ -14,6 +14,7 @@
 
 #include "scope_plugin.h"
 #include "scope_profiler.h"
+#include "session/settings_table.h" /* which settings there are; a part of this interface */
 
 #include <stdbool.h>
 

@@ -1,0 +1,214 @@
+/* What a setting may be: by itself, and together with others. */
+#include "session/settings_table.h"
+
+#include "base/error.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    LONGEST_FILTER = 8,
+    ROOM_FOR_CHOICES = 240 /* all choices of a setting, or names of settings, in a row */
+};
+
+/* ---- One value -------------------------------------------------------------------------------*/
+
+/* The choices of a setting, each between `quote`s. */
+static const char *list_choices(const sp_setting *setting, const char *quote,
+                                char out[ROOM_FOR_CHOICES])
+{
+    size_t used = 0;
+    for (const char *const *choice = setting->choices; *choice != NULL; choice++)
+        used += (size_t)snprintf(out + used, ROOM_FOR_CHOICES - used, "%s%s%s%s",
+                                 used == 0 ? "" : ", ", quote, *choice, quote);
+    return out;
+}
+
+/* The table's own copy of a choice; NULL: it is none. */
+static const char *find_choice(const sp_setting *setting, const char *text)
+{
+    const char *const *choice = setting->choices;
+    while (*choice != NULL && strcmp(*choice, text) != 0)
+        choice++;
+    return *choice;
+}
+
+static int check_integer(const sp_setting *setting, int64_t number, sp_error *error)
+{
+    if (number >= setting->lowest && number <= setting->highest)
+        return SP_OK;
+    return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s must be a positive integer, got %lld",
+                   setting->name, (long long)number);
+}
+
+static int check_path(const sp_setting *setting, const char *path, sp_error *error)
+{
+    if (path[0] != '\0')
+        return SP_OK;
+    return sp_fail(error, SP_ERR_INVALID_ARGUMENT,
+                   "Profiling setting '%s' must name a file, got ''", setting->name);
+}
+
+static int check_choice(const sp_setting *setting, sp_setting_value *value, sp_error *error)
+{
+    char choices[ROOM_FOR_CHOICES];
+    const char *own = find_choice(setting, value->text);
+    if (own == NULL)
+        return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s must be one of %s, got '%s'",
+                       setting->name, list_choices(setting, "'", choices), value->text);
+    value->text = own;
+    return SP_OK;
+}
+
+/* Copies a word without the blanks around it, in small letters. False: it is longer than a filter. */
+static bool copy_word(const char *text, char out[LONGEST_FILTER + 1])
+{
+    static const char blanks[] = " \t\r\n\v\f";
+    text += strspn(text, blanks);
+    size_t length = strlen(text);
+    while (length > 0 && strchr(blanks, text[length - 1]) != NULL)
+        length--;
+    for (size_t i = 0; i < length && length <= LONGEST_FILTER; i++)
+        out[i] = (char)tolower((unsigned char)text[i]);
+    out[length <= LONGEST_FILTER ? length : 0] = '\0';
+    return length <= LONGEST_FILTER;
+}
+
+static int check_filter(const sp_setting *setting, sp_setting_value *value, sp_error *error)
+{
+    char word[LONGEST_FILTER + 1], choices[ROOM_FOR_CHOICES];
+    if (value->text == NULL)
+        return SP_OK;
+    bool is_short = copy_word(value->text, word);
+    bool is_none = is_short && (word[0] == '\0' || strcmp(word, "none") == 0);
+    const char *own = is_none ? NULL : find_choice(setting, word);
+    if (own == NULL && !is_none)
+        return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s must be %s or None, got '%s'",
+                       setting->name, list_choices(setting, "'", choices), value->text);
+    value->text = own;
+    return SP_OK;
+}
+
+static int check_events(const sp_setting *setting, const sp_setting_value *value, sp_error *error)
+{
+    char choices[ROOM_FOR_CHOICES];
+    list_choices(setting, "", choices);
+    if (value->num_items == 0)
+        return sp_fail(error, SP_ERR_INVALID_ARGUMENT,
+                       "%s must name at least one event; supported: %s", setting->name, choices);
+    for (size_t i = 0; i < value->num_items; i++) {
+        const char *event = value->items[i];
+        if (find_choice(setting, event) == NULL)
+            return sp_fail(error, SP_ERR_INVALID_ARGUMENT,
+                           "%s: unknown event '%s'; supported: %s", setting->name, event, choices);
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(value->items[k], event) == 0)
+                return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s names the event '%s' twice",
+                               setting->name, event);
+    }
+    return SP_OK;
+}
+
+int sp_setting_check(sp_setting_id id, sp_setting_value *value, sp_error *error)
+{
+    const sp_setting *setting = sp_setting_at(id);
+    if (!value->is_given)
+        return SP_OK;
+    switch (setting->kind) {
+    case SP_SETTING_INTEGER:
+        return check_integer(setting, value->integer, error);
+    case SP_SETTING_PATH:
+        return check_path(setting, value->text, error);
+    case SP_SETTING_CHOICE:
+        return check_choice(setting, value, error);
+    case SP_SETTING_FILTER:
+        return check_filter(setting, value, error);
+    case SP_SETTING_EVENTS:
+        return check_events(setting, value, error);
+    default:
+        return SP_OK;
+    }
+}
+
+int sp_setting_wrong_kind(sp_setting_id id, const char *shown, sp_error *error)
+{
+    static const char *const wanted[] = {
+        [SP_SETTING_FLAG] = "true or false", [SP_SETTING_INTEGER] = "an integer",
+        [SP_SETTING_TEXT] = "a string",      [SP_SETTING_PATH] = "a path",
+        [SP_SETTING_CHOICE] = "a string",    [SP_SETTING_FILTER] = "a string",
+        [SP_SETTING_EVENTS] = "a list of strings",
+        [SP_SETTING_TAGS] = "a list of strings",
+        [SP_SETTING_OBJECT] = "an object",
+    };
+    const sp_setting *setting = sp_setting_at(id);
+    return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "Profiling setting '%s' must be %s, got %s",
+                   setting->name, wanted[setting->kind], shown);
+}
+
+/* ---- Together --------------------------------------------------------------------------------*/
+
+static int check_level(const sp_setting_value values[], sp_error *error)
+{
+    static const struct {
+        const char *filter;
+        int lowest, highest;
+    } ranges[] = {{"auto", 0, 9}, {"gzip", 0, 9}, {"zstd", 1, 22}};
+    const char *filter = values[SP_SETTING_HDF5_COMPRESSION].text;
+    const sp_setting_value *level = &values[SP_SETTING_HDF5_COMPRESSION_LEVEL];
+    const char *name = sp_setting_at(SP_SETTING_HDF5_COMPRESSION_LEVEL)->name;
+    if (!level->is_given || filter == NULL)
+        return SP_OK;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        if (strcmp(ranges[i].filter, filter) != 0)
+            continue;
+        if (level->integer >= ranges[i].lowest && level->integer <= ranges[i].highest)
+            return SP_OK;
+        return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s must be %d to %d for '%s', got %lld",
+                       name, ranges[i].lowest, ranges[i].highest, filter,
+                       (long long)level->integer);
+    }
+    return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s does not go with hdf5_compression='%s'", name,
+                   filter);
+}
+
+static bool is_on(const sp_setting_value values[], sp_setting_id id)
+{
+    return values[id].flag || (values[id].is_given && values[id].num_items > 0);
+}
+
+/* SP_OK when none of the `others` is on, else the error that names all of them that are. */
+static int exclude(const sp_setting_value values[], sp_setting_id id, const sp_setting_id others[],
+                   size_t count, sp_error *error)
+{
+    char names[ROOM_FOR_CHOICES];
+    size_t used = 0;
+    for (size_t i = 0; is_on(values, id) && i < count; i++)
+        if (is_on(values, others[i]))
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                     used == 0 ? "" : ", ", sp_setting_at(others[i])->name);
+    return used == 0 ? SP_OK
+                     : sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s cannot be combined with %s",
+                               sp_setting_at(id)->name, names);
+}
+
+int sp_setting_check_together(const sp_setting_value values[SP_NUM_SETTINGS], sp_error *error)
+{
+    /* Instruments that need a time line of single calls on one thread; totals alone are none. */
+    static const sp_setting_id needs_calls[] = {
+        SP_SETTING_USE_LINE_PROFILER, SP_SETTING_USE_GPU_TIMING, SP_SETTING_USE_NVTX,
+        SP_SETTING_USE_LIKWID,        SP_SETTING_PERF_EVENTS,    SP_SETTING_AGGREGATION_MODE};
+    const size_t all = sizeof needs_calls / sizeof *needs_calls, instruments = all - 1;
+    int status = check_level(values, error);
+    if (status == SP_OK && is_on(values, SP_SETTING_GPU_SYNC_ON_EXIT) &&
+        !is_on(values, SP_SETTING_USE_GPU_TIMING))
+        status = sp_fail(error, SP_ERR_INVALID_ARGUMENT,
+                         "gpu_sync_on_exit requires use_gpu_timing=True");
+    if (status == SP_OK)
+        status = exclude(values, SP_SETTING_AGGREGATION_MODE, needs_calls, instruments, error);
+    if (status == SP_OK)
+        status = exclude(values, SP_SETTING_TRACK_ASYNC, needs_calls, all, error);
+    if (status == SP_OK)
+        status = exclude(values, SP_SETTING_TRACK_THREADS, needs_calls, all, error);
+    return status;
+}
