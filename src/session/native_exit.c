@@ -39,10 +39,7 @@ int sp_native_join(sp_profiler *profiler, const char *prefix, int rank, sp_error
     if (rank < 0)
         return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "rank %d is negative", rank);
     if (!profiler->is_configured) {
-        sp_native_settings settings = sp_native_next;
-        settings.is_aggregate = settings.is_aggregate ||
-                                sp_environment_flag(SP_ENVIRONMENT_AGGREGATION, false);
-        status = sp_native_start(profiler, &settings, prefix, rank, error);
+        status = sp_native_start(profiler, &sp_native_next, prefix, rank, error);
         if (status == SP_OK)
             sp_native_next = (sp_native_settings){.has_format = false};
         finish_at_exit();

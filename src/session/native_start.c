@@ -5,6 +5,7 @@
 #include "session/complaint.h"
 #include "session/environment.h"
 #include "session/native_run.h"
+#include "session/native_values.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -60,27 +61,38 @@ static int check_arguments(const char *prefix, int rank, sp_error *error)
     return SP_OK;
 }
 
-int sp_native_start(sp_profiler *profiler, const sp_native_settings *native, const char *prefix,
-                    int rank, sp_error *error)
+/* What the values say of the file, and how much is kept. */
+static void apply(const sp_setting_value values[], sp_settings *settings)
 {
-    prefix = prefix == NULL ? DEFAULT_PREFIX : prefix;
-    int status = check_arguments(prefix, rank, error);
-    profiler->is_muted = sp_environment_flag(SP_ENVIRONMENT_DISABLE, false);
-    if (status != SP_OK || profiler->is_muted)
-        return status;
-    const char *given =
-        profiler == &sp_default ? sp_environment_text(SP_ENVIRONMENT_OUTPUT) : NULL;
+    const sp_setting_value *level = &values[SP_SETTING_HDF5_COMPRESSION_LEVEL];
+    if (values[SP_SETTING_LABEL].is_given)
+        settings->label = values[SP_SETTING_LABEL].text;
+    settings->is_aggregate = settings->is_aggregate || values[SP_SETTING_AGGREGATION_MODE].flag;
+    settings->track_threads = values[SP_SETTING_TRACK_THREADS].flag;
+    settings->store = (sp_store_options){
+        .size = sizeof settings->store,
+        .compression = values[SP_SETTING_HDF5_COMPRESSION].text,
+        .compression_level = level->is_given ? (int)level->integer : -1,
+        .chunk_size = (uint64_t)values[SP_SETTING_HDF5_CHUNK_SIZE].integer,
+    };
+}
+
+static int start(sp_profiler *profiler, const sp_native_settings *native, const char *prefix,
+                 int rank, const sp_setting_value values[], sp_error *error)
+{
+    const sp_setting_value *given = &values[SP_SETTING_FILE_PATH];
     const char *slash = strrchr(prefix, '/');
     sp_settings settings = {
         .label = slash == NULL ? prefix : slash + 1,
         .rank = (uint32_t)rank,
         .format = native->has_format ? native->format : sp_default_output_format(),
         .is_aggregate = native->is_aggregate,
-        .store = {.size = sizeof settings.store, .compression_level = -1},
     };
-    char *path = given == NULL ? output_of_prefix(prefix, rank, settings.format)
-                               : output_of_environment(given, rank, &settings.format);
+    apply(values, &settings);
+    char *path = given->is_given ? output_of_environment(given->text, rank, &settings.format)
+                                 : output_of_prefix(prefix, rank, settings.format);
     settings.output = path;
+    int status;
     if (path == NULL)
         status = sp_fail_memory(error, "starting a recording");
     else if (settings.format == SP_OUTPUT_TRACE && settings.is_aggregate)
@@ -91,6 +103,20 @@ int sp_native_start(sp_profiler *profiler, const sp_native_settings *native, con
         status = sp_profiler_start(profiler, &settings, error);
     free(path);
     return status;
+}
+
+int sp_native_start(sp_profiler *profiler, const sp_native_settings *native, const char *prefix,
+                    int rank, sp_error *error)
+{
+    sp_setting_value values[SP_NUM_SETTINGS];
+    prefix = prefix == NULL ? DEFAULT_PREFIX : prefix;
+    int status = sp_native_gather(profiler == &sp_default, values, error);
+    profiler->is_muted = values[SP_SETTING_DEACTIVATE_PROFILING].flag;
+    if (status == SP_OK)
+        status = check_arguments(prefix, rank, error);
+    if (status != SP_OK || profiler->is_muted)
+        return status;
+    return start(profiler, native, prefix, rank, values, error);
 }
 
 int sp_native_finalize(sp_profiler *profiler, sp_error *error)
