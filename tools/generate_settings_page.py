@@ -1,15 +1,14 @@
-"""Writes docs/guide/settings.md from the table of settings of the Python package.
+"""Writes docs/guide/settings.md from the table of settings of the recorder.
 
-    python3 tools/generate_settings_page.py > docs/guide/settings.md
+    .venv/bin/python tools/generate_settings_page.py > docs/guide/settings.md
 
-The table is a plain module, so nothing has to be built. A test holds the page to the table.
+The table is src/session/settings_table.c, asked through the installed package. A test holds the page
+to it.
 """
 
-import importlib.util
 import sys
-from pathlib import Path
 
-TABLE = Path(__file__).resolve().parents[1] / "bindings/python/scope_profiler/_settings.py"
+from scope_profiler import _settings
 
 HEAD = """# Settings of a run
 
@@ -50,32 +49,24 @@ Without a table `[profiling]` the settings stand at the top. The tables `[profil
 """
 
 
-def load_table():
-    spec = importlib.util.spec_from_file_location("settings_table", TABLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def rows(table):
+def rows():
     yield "| Setting | Type | Default | Meaning |"
     yield "| --- | --- | --- | --- |"
-    for setting in table.SETTINGS:
-        kind = setting.kind.replace("|", "or")
+    for setting in _settings.SETTINGS:
+        kind = setting.type.replace("|", "or")
         yield f"| `{setting.name}` | {kind} | `{setting.default!r}` | {setting.help} |"
 
 
-def groups(table):
+def groups():
     yield "| Group | Field | Setting |"
     yield "| --- | --- | --- |"
-    for group, fields in table.GROUPS.items():
+    for group, fields in _settings.GROUPS.items():
         for field, flat in fields.items():
             yield f"| `{group}` | `{field}` | `{flat}` |"
 
 
 def page():
-    table = load_table()
-    return HEAD + "\n".join(rows(table)) + "\n" + TAIL.format(groups="\n".join(groups(table)))
+    return HEAD + "\n".join(rows()) + "\n" + TAIL.format(groups="\n".join(groups()))
 
 
 if __name__ == "__main__":

@@ -37,9 +37,11 @@ wheel()
         build/venv-wheel/bin/python -c 'import scope_profiler; print(scope_profiler.__version__)'
 }
 
-# pytest answers 5 when nothing matches.
+# pytest answers 5 when nothing matches. A test whose package cannot be had says so and is skipped.
 long_suite()
 {
+    tools/stamp.sh .venv/.stamp-long requirements-long.txt -- \
+        .venv/bin/python -m pip install -q --prefer-binary -r requirements-long.txt
     .venv/bin/python -m pytest -m long || { [ $? -eq 5 ] && return 77; }
 }
 

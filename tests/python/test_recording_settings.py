@@ -1,9 +1,13 @@
 """Settings: defaults, checks, precedence, groups, TOML, environment."""
 
+import ast
 import dataclasses
 import importlib.util
 import inspect
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy
@@ -11,7 +15,7 @@ import pytest
 
 import scope_profiler as sp
 from scope_profiler import GPUOptions, HDF5Options, MemrayOptions, ProfileManager, ProfilingOptions
-from scope_profiler import _settings
+from scope_profiler import _recorder, _settings
 from scope_profiler.profile_config import ProfilingConfig, SetupOptions, load_profiling_config
 
 DEFAULTS = {
@@ -37,17 +41,71 @@ def test_defaults():
         config.label = "x"
 
 
+def names_in_class(source, name):
+    """Annotated names of a class of that name anywhere in a source text."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return [child.target.id for child in node.body if isinstance(child, ast.AnnAssign)]
+    raise AssertionError(f"no class {name}")
+
+
 def test_everything_derives_from_the_table():
-    names = set(_settings.BY_NAME)
-    assert names == set(DEFAULTS)
-    assert set(SetupOptions.__annotations__) == names | set(_settings.GROUPS)
+    names = [setting.name for setting in _settings.SETTINGS]
+    assert sorted(names) == sorted(DEFAULTS)
+    assert set(SetupOptions.__annotations__) == {*names, *_settings.GROUPS}
     fields = {field.name: field.default for field in dataclasses.fields(ProfilingOptions)}
-    assert fields == dict.fromkeys([*names, "memray", "gpu", "hdf5"])
+    assert list(fields.items()) == [(name, None) for name in [*names, "memray", "gpu", "hdf5"]]
     for kind in (MemrayOptions, GPUOptions, HDF5Options):
         group = _settings.GROUPS[kind._group]
-        assert {field.name for field in dataclasses.fields(kind)} == set(group)
-    assert all(setting.help.endswith(".") for setting in _settings.SETTINGS)
+        assert {field.name: field.default for field in dataclasses.fields(kind)} == dict.fromkeys(
+            group
+        )
+        # Every field is explained where the class is.
+        described = re.findall(r"^ {8}(\w+): ", inspect.cleandoc(kind.__doc__) and kind.__doc__, re.M)
+        assert described == [field.name for field in dataclasses.fields(kind)]
     assert all(isinstance(getattr(ProfilingConfig, name), property) for name in names)
+
+
+def test_what_type_checkers_see_derives_from_the_table():
+    names = [setting.name for setting in _settings.SETTINGS]
+    package = Path(_settings.__file__).parent
+    options = (package / "profile_config.py").read_text(encoding="utf-8")
+    assert names_in_class(options, "SetupOptions") == [*names, "memray", "gpu", "hdf5"]
+    configuration = (package / "_configuration.py").read_text(encoding="utf-8")
+    [config] = [
+        node
+        for node in ast.walk(ast.parse(configuration))
+        if isinstance(node, ast.ClassDef) and node.name == "ProfilingConfig"
+    ]
+    declared = {node.name for node in ast.walk(config) if isinstance(node, ast.FunctionDef)}
+    declared |= {node.target.id for node in ast.walk(config) if isinstance(node, ast.AnnAssign)
+                 if isinstance(node.target, ast.Name)}  # fmt: skip
+    assert set(names) <= declared
+    stub = (package / "profile_manager.pyi").read_text(encoding="utf-8")
+    assert "**overrides: Unpack[SetupOptions]" in stub
+
+
+def test_rows_of_the_recorder():
+    rows = _recorder.settings()
+    assert all(len(row) == len(_settings.Setting.__slots__) for row in rows)
+    by_name = {row[0]: row for row in rows}
+    assert by_name["output_mode"] == (
+        "output_mode", "choice", "str", "auto", ("auto", "direct", "parallel"), None, None,
+        "How the ranks of an MPI run write one file.",
+    )  # fmt: skip
+    assert by_name["hdf5_chunk_size"][5:7] == ("hdf5", "chunk_size")
+    with pytest.raises(TypeError, match="a dict of settings is wanted, got None"):
+        _recorder.check_settings(None)
+    checked = _recorder.check_settings({"label": "x", "unheard": 1, "perf_events": None})
+    assert list(checked) == [row[0] for row in rows]
+    assert (checked["label"], checked["perf_events"]) == ("x", None)
+
+
+def test_paths_that_are_no_text_are_kept():
+    path = os.fsdecode(b"caf\xe9.h5")
+    assert ProfilingConfig(file_path=path).file_path == path
+    assert ProfilingConfig(file_path=b"caf\xe9.h5").file_path == path
+    assert ProfilingConfig(file_path=Path("a/b.h5")).file_path == "a/b.h5"
 
 
 def test_a_level_without_compression_waits_for_one():
@@ -76,6 +134,12 @@ def test_a_level_without_compression_waits_for_one():
         ({"label": 3}, TypeError, "'label' must be a string"),
         ({"file_path": 3}, TypeError, "'file_path' must be a path"),
         ({"file_path": ""}, ValueError, "'file_path' must name a file"),
+        ({"file_path": "a\0b"}, ValueError, "'file_path' must name a file, got 'a\\\\x00b'"),
+        ({"label": "a\0b"}, ValueError, "'label' must not hold a NUL"),
+        ({"output_mode": 3}, ValueError, "output_mode must be one of 'auto', 'direct', 'parallel'"),
+        ({"output_mode": "auto\0x"}, ValueError, "'output_mode' must not hold a NUL"),
+        ({"hdf5_chunk_size": 1 << 63}, ValueError, "hdf5_chunk_size is too large"),
+        ({"enable_tags": ["a", 3]}, TypeError, "an iterable of strings"),
         ({"enable_tags": 3}, TypeError, "an iterable of strings, got 3"),
         ({"aggregation_mode": True, "use_line_profiler": True}, ValueError, "aggregation_mode"),
         ({"aggregation_mode": True, "use_gpu_timing": True}, ValueError, "aggregation_mode"),
@@ -384,3 +448,23 @@ def test_options_of_the_command_are_settings():
     options = {*_run._VALUES, *_run._FLAGS, *_run._LISTS, *_run._RULES, *_run._PROGRAMS,
                _run._QUIET, "config"}
     assert options == set(re.findall(r'\{\.name = "([\w-]+)"', help_text))
+
+
+def test_help_of_run_tells_the_defaults_of_the_table():
+    done = subprocess.run(
+        [sys.executable, "-m", "scope_profiler", "run", "--help"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    default = _settings.BY_NAME["file_path"].default
+    assert f"--outfile PATH output file (default: {default})" in told
+    # A flag that switches a setting on says the same, which its default must be false for.
+    for option, setting in (("aggregation-mode", "aggregation_mode"),
+                            ("line-profile", "use_line_profiler"),
+                            ("mpi-calls", "profile_mpi_calls")):  # fmt: skip
+        row = _settings.BY_NAME[setting]
+        said = row.help[0].lower() + row.help[1:].rstrip(".")
+        assert row.default is False
+        assert f"--{option} {said}" in told
+    assert _settings.BY_NAME["recursive_profile"].default is False
+    assert "record only the regions that the script marks (default)" in told

@@ -1,7 +1,9 @@
 """A program as a type checker sees it; never run. Each line with a comment must be the only complaint."""
 
+from typing import Any
+
 import scope_profiler as sp
-from scope_profiler import ProfileManager, ProfilingOptions
+from scope_profiler import HDF5Options, ProfileManager, ProfilingOptions
 from scope_profiler.profile_manager import ProfilingRun, RegionHandle
 from scope_profiler.region_profiler import BaseProfileRegion
 from scope_profiler.results import ProfilingResults
@@ -37,7 +39,9 @@ def use() -> None:
         kept: ProfilingResults | None = session.results
     with ProfileManager().sample_every(10) as step, step(3) as selected:
         flag: bool = selected
-    five: int = sp.run(lambda: 5)
+    five: int = sp.run(lambda: 5, label="five", region_tags=["io"])
+    found: dict[str, Any] = {"label": "from elsewhere"}
+    sp.setup(replace=True, hdf5=HDF5Options(compression="gzip"), **found)
     names: tuple[str, ...] = sp.recorded_regions()
     print(text, number, calls, results, kept, flag, five, names)
 
@@ -47,3 +51,6 @@ def misuse() -> None:
     sp.region(3)  # type: ignore[arg-type]
     ProfileManager.get_region("x").num_calls  # type: ignore[union-attr]
     sp.finalize(loud=True)  # type: ignore[call-arg]
+    sp.setup(lable="x")  # type: ignore[call-arg]
+    sp.setup(buffer_limit="x")  # type: ignore[arg-type]
+    sp.session(track_threads=1.5)  # type: ignore[arg-type]

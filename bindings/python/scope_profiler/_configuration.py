@@ -86,7 +86,7 @@ class ProfilingConfig:
                     refuse_instrument(name)
         self._settings = resolved
         self._region_tags = (
-            frozenset(_settings.BY_NAME["enable_tags"].check("region_tags", region_tags))
+            frozenset(_settings.strings("region_tags", region_tags))
             if region_tags is not None
             else frozenset()
         )

@@ -235,16 +235,14 @@ def load_profiling_config(path: Path) -> dict[str, Any]:
     flat = {name: value for name, value in table.items() if name not in _settings.GROUPS}
     strangers = [name for name in flat if name not in _settings.BY_NAME]
     if strangers:
-        known = (*_settings.BY_NAME, *_settings.GROUPS)
-        raise ValueError(f"{_settings.unknown(strangers, known)} in {os.fspath(path)!r}")
+        raise ValueError(f"{_settings.unknown(strangers)} in {os.fspath(path)!r}")
     for group, fields in _settings.GROUPS.items():
         sub_table = table.get(group, {})
         if not isinstance(sub_table, dict):
             raise ValueError(f"[profiling.{group}] in {os.fspath(path)!r} must be a TOML table")
         strangers = [field for field in sub_table if field not in fields]
         if strangers:
-            what = f"[{group}] profiling setting(s)"
-            raise ValueError(f"{_settings.unknown(strangers, fields, what)} in {os.fspath(path)!r}")
+            raise ValueError(f"{_settings.unknown(strangers, group)} in {os.fspath(path)!r}")
         for field, value in sub_table.items():
             if fields[field] in flat:
                 raise ValueError(

@@ -205,9 +205,9 @@ class ProfileManager:
     @_member
     def register_opt_in_tag(self, *tags):
         """Switches regions with one of these tags off unless the tag is enabled."""
-        from ._settings import BY_NAME
+        from ._settings import strings
 
-        checked = BY_NAME["enable_tags"].check("tags", tags)
+        checked = strings("tags", tags)
         if not _opt_in_tags.issuperset(checked):
             _opt_in_tags.update(checked)
             _refresh_all()

@@ -5,6 +5,8 @@ from subprocess import CompletedProcess
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar, overload
 
+from typing_extensions import Unpack
+
 from ._configuration import ProfilingConfig
 from ._handles import RegionFactory as RegionFactory
 from ._handles import RegionHandle as RegionHandle
@@ -13,7 +15,7 @@ from ._recorder import Lookup, Profiler
 from ._scopes import Scopes
 from ._session import ProfilingRun as ProfilingRun
 from ._session import Session
-from .profile_config import ProfilingOptions
+from .profile_config import ProfilingOptions, SetupOptions
 from .region_profiler import BaseProfileRegion
 from .results import ProfilingResults
 
@@ -25,6 +27,25 @@ _Metadata = Mapping[str, Any] | Callable[..., Mapping[str, Any] | None]
 __all__ = ["ProfileManager", "ProfilingRun", "RankPayload", "RegionFactory", "RegionHandle"]
 
 _UNSET: Any
+
+# What reaches `setup` through `session`, and both of them through the functions around them.
+class _SessionOptions(SetupOptions, total=False):
+    auto_finalize: bool
+    region_tags: Iterable[str] | None
+
+class _ScriptOptions(_SessionOptions, total=False):
+    options: ProfilingOptions | None
+    replace: bool
+    config_path: _Path | None
+
+class _EnvironmentOptions(_ScriptOptions, total=False):
+    output: _Path | None
+
+class _RunOptions(_ScriptOptions, total=False):
+    verbose: bool
+    verbose_line_profiler: bool
+    return_results: bool
+    native_traces: _Path | Sequence[_Path] | None
 
 class ProfileManager:
     # For the modules of this package.
@@ -94,10 +115,10 @@ class ProfileManager:
         replace: bool = False,
         region_tags: Iterable[str] | None = None,
         config_path: _Path | None = None,
-        **overrides: Any,
+        **overrides: Unpack[SetupOptions],
     ) -> ProfilingRun: ...
     @classmethod
-    def setup_from_env(cls, **overrides: Any) -> ProfilingRun: ...
+    def setup_from_env(cls, **overrides: Unpack[_EnvironmentOptions]) -> ProfilingRun: ...
     @classmethod
     def session(
         cls,
@@ -110,7 +131,7 @@ class ProfileManager:
         output: _Path | None = ...,
         replace: bool = False,
         config_path: _Path | None = None,
-        **overrides: Any,
+        **overrides: Unpack[_SessionOptions],
     ) -> Session: ...
     @classmethod
     def finalize(
@@ -140,7 +161,11 @@ class ProfileManager:
     ) -> AbstractContextManager[Callable[[int], AbstractContextManager[bool]]]: ...
     @classmethod
     def run(
-        cls, func: Callable[..., _T], *args: Any, output: _Path | None = None, **kwargs: Any
+        cls,
+        func: Callable[..., _T],
+        *args: Any,
+        output: _Path | None = None,
+        **kwargs: Unpack[_RunOptions],
     ) -> _T: ...
     @classmethod
     def run_script(
@@ -161,7 +186,7 @@ class ProfileManager:
         *,
         script_args: Sequence[str] | None = None,
         output: _Path | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[_ScriptOptions],
     ) -> ProfilingResults: ...
     @classmethod
     def profile_command(

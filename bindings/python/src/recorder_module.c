@@ -5,6 +5,7 @@
 #include "profiler.h"
 #include "region.h"
 #include "region_method.h"
+#include "settings.h"
 #include "steps.h"
 #include "thread_names.h"
 #include "trace.h"
@@ -91,6 +92,9 @@ static PyMethodDef module_methods[] = {
     {"profilers", module_profilers, METH_NOARGS, "profilers()\n--\n\nAll profilers alive."},
     {"omp_max_threads", module_omp_max_threads, METH_NOARGS,
      "omp_max_threads()\n--\n\nThreads of the OpenMP runtime loaded here, 0 without one."},
+    {"settings", settings_rows, METH_NOARGS, SETTINGS_DOC},
+    {"check_settings", settings_check, METH_O, CHECK_SETTINGS_DOC},
+    {"unknown_settings", settings_unknown, METH_VARARGS, UNKNOWN_SETTINGS_DOC},
     {NULL, NULL, 0, NULL},
 };
 
