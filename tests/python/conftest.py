@@ -76,14 +76,25 @@ def read():
     return lambda path: Recorded(scope_profiler.read_h5(path))
 
 
-def python(code, *arguments, cwd=None, env=None, timeout=60, options=()):
-    """Runs code in an interpreter of its own that finds the package."""
-    environment = dict(os.environ if env is None else env)
+def environment_of(base):
+    """A copy of an environment in which an interpreter finds the package."""
+    environment = dict(base)
     paths = [PACKAGE_FOLDER, environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    return environment
+
+
+@pytest.fixture
+def python_environment():
+    return environment_of(os.environ)
+
+
+def python(code, *arguments, cwd=None, env=None, timeout=60, options=()):
+    """Runs code in an interpreter of its own that finds the package."""
     return subprocess.run(
         [sys.executable, *options, "-c", code, *map(str, arguments)],
-        capture_output=True, text=True, cwd=cwd, env=environment, timeout=timeout,
+        capture_output=True, text=True, cwd=cwd, timeout=timeout,
+        env=environment_of(os.environ if env is None else env),
     )
 
 

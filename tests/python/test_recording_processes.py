@@ -65,7 +65,7 @@ def test_exit_without_cleaning_up_keeps_the_old_file(tmp_path, run_python, read)
     assert path.read_bytes() == old
 
 
-def test_killed_while_writing(tmp_path, read):
+def test_killed_while_writing(tmp_path, read, python_environment):
     """Whatever the moment: the old file, or a whole new one."""
     import time
 
@@ -81,12 +81,9 @@ def test_killed_while_writing(tmp_path, read):
             sp.finalize(verbose=False)
         """
     )
-    from conftest import PACKAGE_FOLDER
-
-    environment = {**os.environ, "PYTHONPATH": PACKAGE_FOLDER}
     for delay in (0.1, 0.17, 0.23):
         with subprocess.Popen(
-            [sys.executable, "-c", code, path], stdout=subprocess.PIPE, env=environment
+            [sys.executable, "-c", code, path], stdout=subprocess.PIPE, env=python_environment
         ) as process:
             process.stdout.readline()
             time.sleep(delay)
