@@ -145,8 +145,10 @@ SP_API int64_t sp_binding_num_calls(sp_profiler *profiler, int32_t region);
 SP_API size_t sp_binding_num_regions(sp_profiler *profiler);
 SP_API int32_t sp_binding_region_at(sp_profiler *profiler, size_t i);
 
-/* Closed calls of one region that are not published yet, sorted by start; the two arrays are
- * malloc'ed, the caller frees them. Absolute ns. */
+/* Calls of one region that are not published yet, those of the rings and open ones included, sorted by
+ * start; an end of 0 marks an open call. Absolute ns. The two arrays are malloc'ed, the caller frees
+ * them. Exact for calls of this thread, a snapshot of the others. SP_ERR_NO_EVENTS in aggregate
+ * mode. */
 SP_API int sp_binding_region_calls(sp_profiler *profiler, int32_t region, int64_t **starts,
                                    int64_t **ends, size_t *count, sp_error *error);
 /* Totals of the closed calls since configure: also in aggregate mode. exclusive -1 unknown. */

@@ -2,12 +2,13 @@
 #include "base/error.h"
 #include "log/unpack.h"
 #include "recorder/drain.h"
+#include "recorder/query.h"
 #include "session/profiler.h"
 
 #include <stdlib.h>
 
 typedef struct interval {
-    int64_t start, end;
+    int64_t start, end; /* end 0: the call is open */
 } interval;
 
 typedef struct collection {
@@ -60,6 +61,19 @@ static void add_pending(collection *c, const sp_lane *lane)
     }
 }
 
+/* After the finished ones, so that a call of another thread that ends meanwhile is not here twice. */
+static void add_open(collection *c, sp_lane *lane)
+{
+    sp_open_calls open = {0};
+    if (!sp_lane_open_calls(lane, &open) || !sp_vector_reserve(&c->intervals, open.count))
+        c->status = SP_ERR_NO_MEMORY;
+    for (size_t i = 0; c->status == SP_OK && i < open.count; i++)
+        if (open.items[i].region == c->region)
+            c->intervals.items[c->intervals.count++] = (interval){
+                sp_timeline_ns_near(c->timeline, open.items[i].start, &c->segment), 0};
+    sp_vector_release(&open);
+}
+
 static void add_lane(collection *c, const sp_sink_table *table, sp_lane *lane)
 {
     sp_sink_cursor cursor = {0};
@@ -69,6 +83,8 @@ static void add_lane(collection *c, const sp_sink_table *table, sp_lane *lane)
     while (c->status == SP_OK && (block = table->next(lane->sink, &cursor, &size)) != NULL)
         add_block(c, block, size);
     add_pending(c, lane);
+    if (c->status == SP_OK)
+        add_open(c, lane);
     sp_mutex_unlock(&lane->lock);
 }
 
@@ -106,6 +122,8 @@ int sp_binding_region_calls(sp_profiler *profiler, int32_t region, int64_t **sta
 {
     sp_recording *recording = &profiler->recording;
     collection c = {.timeline = &recording->timeline, .region = (uint32_t)region};
+    if (recording->is_aggregate)
+        return sp_fail(error, SP_ERR_NO_EVENTS, "a recording of totals keeps no calls");
     sp_lane *own = sp_recording_lock(recording);
     sp_recording_anchor(recording, true);
     for (size_t i = 0; i < recording->lanes.count; i++)

@@ -81,9 +81,71 @@ def test_open_and_closed_calls_are_told_apart(memory_run):
     with region:
         pass
     with region:
-        assert list(region.closed_slots()) == [0]
+        with region:
+            pass
+        assert region.num_calls == region.ptr == 3
+        assert [end == 0 for end in region.end_times[:3]] == [False, True, False]
+        assert list(region.closed_slots()) == [0, 2]
         assert list(region.open_slots()) == [1]
+        starts, ends = region.start_times[:3], region.end_times
+        assert ends[0] <= starts[1] <= starts[2] <= ends[2]
+        # What has no end yet has no duration.
+        assert list(region.get_durations_numpy()) == [ends[0] - starts[0], ends[2] - starts[2]]
+        assert len(region.get_start_times_numpy()) == len(region.get_end_times_numpy()) == 2
+        opened = starts[1]
     assert list(region.open_slots()) == []
+    assert list(region.closed_slots()) == [0, 1, 2]
+    assert region.start_times[1] == opened and region.end_times[1] >= region.end_times[2]
+
+
+def test_open_calls_have_room_in_the_arrays():
+    ProfileManager.setup(output=None, buffer_limit=2)
+    region = ProfileManager.region("r")
+    with region, region, region:
+        assert (region.ptr, region.capacity, len(region.start_times)) == (3, 4, 4)
+        assert list(region.end_times) == [0, 0, 0, 0]
+        assert (region.start_times[:3] > 0).all()
+
+
+def test_open_calls_of_other_threads_are_there(memory_run):
+    region = ProfileManager.region("r")
+    is_open, may_end = threading.Event(), threading.Event()
+
+    def work():
+        with region:
+            is_open.set()
+            may_end.wait(30)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert is_open.wait(30)
+    with region:
+        assert (region.ptr, list(region.open_slots())) == (2, [0, 1])
+    may_end.set()
+    thread.join()
+    assert list(region.open_slots()) == []
+
+
+def test_open_calls_are_counted_over_a_finalize(tmp_path):
+    ProfileManager.setup(output=tmp_path / "run.h5")
+    region = ProfileManager.region("r")
+    with region:
+        pass
+    with region:
+        ProfileManager.finalize(verbose=False)
+        assert (region.num_calls, region.ptr, list(region.open_slots())) == (2, 1, [0])
+    assert (region.ptr, list(region.closed_slots())) == (1, [0])
+
+
+def test_totals_alone_have_no_arrays():
+    ProfileManager.setup(output=None, aggregation_mode=True)
+    region = ProfileManager.region("r")
+    with region:
+        with region:
+            pass
+        assert (region.num_calls, region.ptr, region.start_times.any()) == (2, 0, False)
+        assert list(region.open_slots()) == list(region.closed_slots()) == []
+        assert region.get_aggregate()["count"] == 1
 
 
 def test_exception_passes_and_the_call_counts(memory_run, finish):

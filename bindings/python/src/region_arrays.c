@@ -19,7 +19,7 @@ static bool has_calls(const region_object *region)
     return region->id >= 0 && !region->has_ended;
 }
 
-/* The finished calls that are not written yet; none for a region that is off or over. */
+/* The calls that are not written yet, open ones with end 0; none for a region that is off or over. */
 static int load_calls(const region_object *region, call_columns *out)
 {
     *out = (call_columns){NULL, NULL, 0};
@@ -151,12 +151,27 @@ typedef enum derived_column {
     RELATIVE_ENDS
 } derived_column;
 
+/* Leaves out the calls that are open. */
+static void keep_closed(call_columns *calls)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < calls->count; i++) {
+        if (calls->ends[i] != 0) {
+            calls->starts[kept] = calls->starts[i];
+            calls->ends[kept++] = calls->ends[i];
+        }
+    }
+    calls->count = kept;
+}
+
+/* Of the calls that ended. */
 static PyObject *derived(region_object *region, derived_column which)
 {
     call_columns calls;
     if (load_calls(region, &calls) < 0) {
         return NULL;
     }
+    keep_closed(&calls);
     if (calls.count == 0) {
         free_calls(&calls);
         return no_calls_array();
@@ -206,44 +221,40 @@ static int load_totals(const region_object *region, sp_row_aggregate *out)
     return 0;
 }
 
-/* [first, first + count) as an array */
-static PyObject *number_range(size_t first, size_t count)
+/* Positions of the calls that are open, or of those that are not. */
+static PyObject *slots(const region_object *region, bool want_open)
 {
+    call_columns calls;
+    if (load_calls(region, &calls) < 0) {
+        return NULL;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < calls.count; i++) {
+        count += (calls.ends[i] == 0) == want_open;
+    }
     int64_t *content = NULL;
     PyObject *bytes = NULL;
     PyObject *numpy = new_array(count, &content, &bytes);
-    for (size_t i = 0; numpy != NULL && i < count; i++) {
-        content[i] = (int64_t)(first + i);
+    size_t k = 0;
+    for (size_t i = 0; numpy != NULL && i < calls.count; i++) {
+        if ((calls.ends[i] == 0) == want_open) {
+            content[k++] = (int64_t)i;
+        }
     }
+    free_calls(&calls);
     return numpy != NULL ? finish_array(numpy, bytes) : NULL;
 }
 
 PyObject *region_closed_slots(PyObject *self, PyObject *ignored)
 {
     (void)ignored;
-    call_columns calls;
-    if (load_calls((region_object *)self, &calls) < 0) {
-        return NULL;
-    }
-    free_calls(&calls);
-    return number_range(0, calls.count);
+    return slots((const region_object *)self, false);
 }
 
 PyObject *region_open_slots(PyObject *self, PyObject *ignored)
 {
     (void)ignored;
-    region_object *region = (region_object *)self;
-    call_columns calls;
-    sp_row_aggregate totals;
-    if (load_totals(region, &totals) < 0 || load_calls(region, &calls) < 0) {
-        return NULL;
-    }
-    free_calls(&calls);
-    int64_t entered = has_calls(region)
-                          ? sp_binding_num_calls(region->profiler->recorder, region->id)
-                          : 0;
-    int64_t open = entered - (int64_t)totals.count;
-    return number_range(calls.count, open > 0 ? (size_t)open : 0);
+    return slots((const region_object *)self, true);
 }
 
 PyObject *region_aggregate(PyObject *self, PyObject *ignored)

@@ -126,6 +126,17 @@ static void appended_and_queried(void)
     CHECK(count == 3 && starts[0] >= sp_binding_start_time_ns(p) && ends[2] <= sp_now_ns());
     free(starts);
     free(ends);
+    sp_binding_begin(p, b);
+    sp_binding_begin(p, b);
+    sp_binding_end(p, b);
+    CHECK_INT(sp_binding_region_calls(p, b, &starts, &ends, &count, NULL), SP_OK);
+    if (CHECK_INT(count, 5)) {
+        CHECK_INT(ends[3], 0); /* open, and begun before the one that has ended */
+        CHECK(starts[3] >= ends[2] && starts[4] >= starts[3] && ends[4] >= starts[4]);
+    }
+    free(starts);
+    free(ends);
+    sp_binding_end(p, b);
     sp_row_aggregate totals;
     sp_binding_region_totals(p, a, &totals);
     CHECK_INT(totals.total, 10);
