@@ -11,7 +11,12 @@ import pytest
 import scope_profiler as sp
 from scope_profiler import ProfileManager, ProfilingOptions
 from scope_profiler.profile_config import ProfilingConfig
-from scope_profiler.profile_manager import ProfilingRun, RankPayload, RegionHandle
+from scope_profiler.profile_manager import (
+    ProfilingRun,
+    RankPayload,
+    RegionFactory,
+    RegionHandle,
+)
 
 ROOT = "scope_profiler.session"
 
@@ -575,3 +580,13 @@ def test_options_object_of_a_client():
     with sp.session(options=Options(), deactivate_profiling=False, output=None, verbose=False):
         enter("r")
     assert sp.last_results()["r"].num_calls == 1
+
+
+def test_handles_made_with_the_class_use_the_default_manager(memory_run, finish):
+    with RegionHandle(ProfileManager, "handle", tags=["t"]) as region:
+        assert region.tags == ("t",)
+    with RegionFactory(ProfileManager, "factory")(i=1):
+        pass
+    run = ProfilingRun(ProfileManager, ProfileManager.get_config())
+    assert run.is_active and sp.recorded_regions() == ("handle", "factory")
+    assert run.finalize(verbose=False)["factory"][0].event_metadata == ({"i": 1},)

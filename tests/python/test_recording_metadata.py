@@ -181,6 +181,38 @@ def test_factory(memory_run, finish):
     assert recorded.results["step"][0].tags == ("loop",)
 
 
+def test_factory_defines_its_region():
+    step = ProfileManager.region_factory("step", tags=["loop"])
+    assert sp.registered_regions() == ("step",)
+    sp.setup(output=None)
+    region = ProfileManager.get_region("step")
+    assert region.tags == ("loop",) and region.source_file.endswith("test_recording_metadata.py")
+    assert sp.recorded_regions() == ()
+    sp.setup(output=None, replace=True)
+    assert sp.registered_regions() == ("step",)
+    assert ProfileManager.region_factory("step", tags=("loop",)).name == "step"
+    for other in (None, ["other"]):
+        with pytest.raises(ValueError, match="'step' was already defined differently"):
+            ProfileManager.region_factory("step", tags=other)
+    with pytest.raises(ValueError, match="already defined differently"):
+        sp.define_region("step")
+    sp.region("plain", tags=["a"])
+    with pytest.raises(ValueError, match="'plain' already has tags"):
+        ProfileManager.region_factory("plain", tags=["b"])
+    with pytest.raises(TypeError, match="region_name must be a string"):
+        ProfileManager.region_factory(3)
+
+
+def test_factory_of_an_independent_manager_is_its_own(finish):
+    manager = ProfileManager()
+    step = manager.region_factory("step")
+    assert (manager.registered_regions(), sp.registered_regions()) == (("step",), ())
+    manager.setup(output=None)
+    with step(i=1):
+        pass
+    assert finish(manager).metadata("step") == [{"i": 1}]
+
+
 def test_totals_have_no_scopes():
     sp.setup(output=None, aggregation_mode=True)
     with pytest.raises(RuntimeError, match="scoped metadata requires per-call data"):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         call_stack_roots,
     )
     from .h5reader import CorruptProfileError, read_h5, read_h5_summary
+    from .inspection import collect_file_metadata, inspect_file
     from .json_export import JSONProfileError, export_json, read_json, write_json
     from .mpi_region import MPIRegion
     from .prof_export import export_flamegraph_svg, export_prof, load_prof, to_pstats
@@ -62,12 +63,14 @@ _LAZY = {
     "build_call_stack": "call_stack",
     "call_stack_children": "call_stack",
     "call_stack_roots": "call_stack",
+    "collect_file_metadata": "inspection",
     "collect_region_statistics": "statistics",
     "export_chrome_trace": "trace_export",
     "export_flamegraph_svg": "prof_export",
     "export_json": "json_export",
     "export_prof": "prof_export",
     "export_speedscope": "trace_export",
+    "inspect_file": "inspection",
     "load": "profile_io",
     "load_prof": "prof_export",
     "merge_results": "results",
@@ -110,10 +113,10 @@ __all__ = [
     "JSONProfileError", "MPIRegion", "MemrayOptions", "NestingError", "ProfileManager",
     "ProfilingOptions", "ProfilingResults", "ProfilingRun", "Region", "RegionFactory",
     "RegionHandle", "build_call_arrays", "build_call_stack", "call_stack_children",
-    "call_stack_roots", "collect_region_statistics", "define_region", "export_chrome_trace",
-    "export_flamegraph_svg", "export_json", "export_prof", "export_speedscope", "finalize",
-    "instrument", "is_active", "is_configured", "last_results", "load", "load_prof",
-    "merge_results", "metadata", "pause", "profile", "profile_command", "profile_script", "read_h5",
+    "call_stack_roots", "collect_file_metadata", "collect_region_statistics", "define_region",
+    "export_chrome_trace", "export_flamegraph_svg", "export_json", "export_prof",
+    "export_speedscope", "finalize", "inspect_file", "instrument", "is_active", "is_configured",
+    "last_results", "load", "load_prof", "merge_results", "metadata", "pause", "profile", "profile_command", "profile_script", "read_h5",
     "read_h5_summary", "read_json", "read_profile", "recorded_regions", "region", "region_factory",
     "register_opt_in_tag", "registered_regions", "reset", "resume", "run", "session", "setup",
     "setup_from_env", "sniff_profile_format", "to_pstats", "write_json", "write_profile",

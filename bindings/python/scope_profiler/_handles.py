@@ -22,6 +22,11 @@ _entered: ContextVar[tuple[tuple[RegionHandle, BaseProfileRegion], ...]] = Conte
 )
 
 
+def manager_of(manager: ProfileManager | type[ProfileManager]) -> ProfileManager:
+    """The manager that is meant: the class stands for the default one."""
+    return manager._default if isinstance(manager, type) else manager
+
+
 class RegionHandle:
     """A region of whatever configuration holds when it is entered.
 
@@ -35,13 +40,13 @@ class RegionHandle:
 
     def __init__(
         self,
-        manager: ProfileManager,
+        manager: ProfileManager | type[ProfileManager],
         name: str,
         functions: Iterable[Any] | None = None,
         tags: Iterable[str] | None = None,
     ) -> None:
         self.name = name
-        self._manager = manager
+        self._manager = manager_of(manager)
         self._tags = None if tags is None else (tags,) if isinstance(tags, str) else tuple(tags)
 
     def __repr__(self) -> str:
@@ -86,10 +91,13 @@ class RegionFactory:
     __slots__ = ("name", "_manager", "_handle", "__weakref__")
 
     def __init__(
-        self, manager: ProfileManager, name: str, tags: Iterable[str] | None = None
+        self,
+        manager: ProfileManager | type[ProfileManager],
+        name: str,
+        tags: Iterable[str] | None = None,
     ) -> None:
         self.name = name
-        self._manager = manager
+        self._manager = manager_of(manager)
         self._handle = RegionHandle(manager, name, None, tags)
 
     def __repr__(self) -> str:

@@ -256,6 +256,24 @@ class Run:
         title: str | None = None,
         file_path: str | None = None,
     ) -> str: ...
+    def inspect(
+        self,
+        metadata: bool,
+        regions: bool,
+        full: bool,
+        sources: Sequence[str] | None,
+        /,
+        *,
+        names: Sequence[str] | None = None,
+        ranks: Sequence[int] | None = None,
+        sort: str = "start",
+        exclusive_percent: bool = False,
+        columns: Sequence[str] | None = None,
+        suppress_notes: bool = False,
+        color: bool = False,
+        title: str | None = None,
+        file_path: str | None = None,
+    ) -> str: ...
 
 def format_rows(
     rows: Sequence[Mapping[str, Any]],

@@ -6,6 +6,7 @@ import sys
 from _thread import get_ident
 
 from ._finalize import ROOT_REGION, check_native_traces
+from ._handles import manager_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +27,12 @@ class ProfilingRun:
     """
 
     def __init__(
-        self, manager: ProfileManager, config: ProfilingConfig, output: Any = None
+        self,
+        manager: ProfileManager | type[ProfileManager],
+        config: ProfilingConfig,
+        output: Any = None,
     ) -> None:
-        self._manager = manager
+        self._manager = manager_of(manager)
         self._config = config
         self._output = output
         self.results: ProfilingResults | None = None

@@ -144,9 +144,14 @@ class ProfileManager:
         """
         from ._handles import RegionHandle
 
+        caller = sys._getframe(1)
+        functions, tags = self._define(region_name, functions, tags, caller)
+        return RegionHandle(self, region_name, functions, tags)
+
+    def _define(self, region_name, functions, tags, caller):
+        """Remembers a definition; returns its functions and tags as tuples or None."""
         functions = None if functions is None else tuple(functions)
         tags = None if tags is None else (tags,) if isinstance(tags, str) else tuple(tags)
-        caller = sys._getframe(1)
         site = (caller.f_code.co_filename, caller.f_lineno)
         known = self._definitions.get(region_name)
         if known is not None and known[:2] != (functions, tags):
@@ -157,13 +162,18 @@ class ProfileManager:
         if known is None:
             self._here()._profiler.region(region_name, tags, *site)
             self._definitions[region_name] = (functions, tags, *site)
-        return RegionHandle(self, region_name, functions, tags)
+        return functions, tags
 
     @_member
     def region_factory(self, region_name, *, tags=None):
-        """Returns a callable that makes context managers: a call of the region with metadata."""
+        """Defines a region; returns a callable that makes context managers: a call with metadata.
+
+        Raises:
+            ValueError: The region was defined before with other contents.
+        """
         from ._handles import RegionFactory
 
+        _, tags = self._define(region_name, None, tags, sys._getframe(1))
         return RegionFactory(self, region_name, tags)
 
     @_member

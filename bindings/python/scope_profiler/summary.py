@@ -83,7 +83,7 @@ def _check_percentage_mode(percentage_mode: str) -> None:
         raise ValueError("percentage_mode must be 'coverage' or 'exclusive'")
 
 
-def _request(
+def selection(
     results: ProfilingResults,
     include: Patterns,
     exclude: Patterns,
@@ -91,7 +91,7 @@ def _request(
     sort: str,
     percentage_mode: str,
 ) -> dict[str, Any]:
-    """The part of a request to Run that rows and text have in common."""
+    """Which regions and ranks, in which order: what every question about rows takes of `Run`."""
     _check_percentage_mode(percentage_mode)
     has_filter = include is not None or exclude is not None
     return {
@@ -122,7 +122,7 @@ def summary_text(
 
     path = None if results._is_in_memory else results.file_path
     return results._run.summary_text(
-        **_request(results, include, exclude, ranks, sort, percentage_mode),
+        **selection(results, include, exclude, ranks, sort, percentage_mode),
         columns=normalize_region_table_columns(columns),
         suppress_notes=suppress_notes,
         color=is_terminal(stream),
@@ -148,7 +148,7 @@ def region_rows(
     is None.
     """
     return results._run.summary_rows(
-        **_request(results, include, exclude, ranks, sort, percentage_mode)
+        **selection(results, include, exclude, ranks, sort, percentage_mode)
     )
 
 

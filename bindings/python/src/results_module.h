@@ -123,6 +123,7 @@ PyObject *run_write(PyObject *self, PyObject *args, PyObject *kwargs);
 /* results_summary.c */
 PyObject *run_summary_rows(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_summary_text(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *run_inspect(PyObject *self, PyObject *args, PyObject *kwargs);
 
 /* results_export.c */
 PyObject *run_export(PyObject *self, PyObject *args, PyObject *kwargs);

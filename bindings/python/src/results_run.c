@@ -489,6 +489,11 @@ static PyMethodDef run_methods[] = {
      "summary_text($self, names=None, ranks=None, sort='start', exclusive_percent=False, "
      "columns=None, suppress_notes=False, color=False, title=None, file_path=None)\n--\n\n"
      "The summary table with the box below it."},
+    {"inspect", KEYWORDS(run_inspect),
+     "inspect($self, metadata, regions, full, sources, /, *, names=None, ranks=None, sort='start', "
+     "exclusive_percent=False, columns=None, suppress_notes=False, color=False, title=None, "
+     "file_path=None)\n--\n\n"
+     "Title, sizes, metadata by section, summary table and sources of regions as one text."},
     {"export", KEYWORDS(run_export),
      "export($self, kind, path, names=None, ranks=None, rank=0, label=None, indent=0, "
      "metadata_json=None, more_json=None, width=0.0, threshold=0.0, call_paths=True, "

@@ -1,6 +1,7 @@
 #include "results_module.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static PyObject *seconds_or_none(double value)
 {
@@ -188,5 +189,48 @@ PyObject *run_summary_text(PyObject *self, PyObject *args, PyObject *kwargs)
     PyObject *answer =
         status == SP_OK ? text_of(text) : results_raise(results_state_of(self), status, &error);
     sp_summary_free(summary);
+    return answer;
+}
+
+/* The first four arguments by position, those of the summary by name. */
+PyObject *run_inspect(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    run_object *run = (run_object *)self;
+    PyObject *sources;
+    text_list source_names;
+    summary_request request;
+    int wants_metadata, wants_regions, full;
+    if (!PyArg_ParseTuple(args, "pppO:inspect", &wants_metadata, &wants_regions, &full, &sources) ||
+        results_parse_texts(sources, "sources", &source_names) < 0) {
+        return NULL;
+    }
+    PyObject *none = PyTuple_New(0);
+    const int failed = none == NULL ? -1 : parse_request(self, none, kwargs, &request);
+    Py_XDECREF(none);
+    if (failed < 0) {
+        results_release_texts(&source_names);
+        return NULL;
+    }
+    const sp_inspection_options options = {
+        .size = sizeof options,
+        .summary = &request.options,
+        .hide_metadata = !wants_metadata,
+        .hide_regions = !wants_regions,
+        .full = full != 0,
+        .sources = source_names.texts,
+        .num_sources = source_names.count,
+    };
+    char *text = NULL;
+    sp_error error = {0};
+    PyThreadState *thread = results_enter(run);
+    const int status = sp_results_inspect(run->results, &options, &text, &error);
+    results_leave(run, thread);
+    release_request(&request);
+    results_release_texts(&source_names);
+    if (status != SP_OK) {
+        return results_raise(results_state_of(self), status, &error);
+    }
+    PyObject *answer = text_of(text);
+    free(text);
     return answer;
 }
