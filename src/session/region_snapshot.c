@@ -43,6 +43,7 @@ bool sp_region_snapshot_look_up(const void *context, uint32_t region, sp_assembl
         .source_text = or_empty(entry->source_text),
         .source_line = entry->source_line,
         .tags_json = entry->tags_json == NULL ? "[]" : entry->tags_json,
+        .position = i,
     };
     return true;
 }

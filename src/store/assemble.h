@@ -4,7 +4,8 @@
  * Ids of a file are dense: id_base + rank of the call among the calls of the file, lanes in table
  * order, begin order within a lane. A call whose parent is not in the file has parent -1.
  *
- * Rows come in order of first appearance (start of the first call, ties by id).
+ * Rows come in the order of the regions, and where that says nothing in order of first appearance
+ * (start of the first call, ties by id).
  *
  * Memory: `memory_budget` bounds the working arrays. What fits is gathered at once, otherwise the
  * blocks are decoded once per group of rows, and a row larger than the budget is written in windows
@@ -40,6 +41,7 @@ typedef struct sp_assemble_region {
     const char *name, *source_file, *source_text; /* "" unknown */
     int64_t source_line;                          /* -1 unknown */
     const char *tags_json;                        /* "[]" none */
+    size_t position;                              /* among the regions of the run */
 } sp_assemble_region;
 
 /* Every call that lies wholly inside [start_ns, end_ns] on that thread (-1: on any) gets the JSON

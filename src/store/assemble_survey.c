@@ -150,10 +150,12 @@ static int survey_lost(void *context, uint32_t lane, uint64_t count, sp_error *e
 static int compare_rows(const void *left, const void *right)
 {
     const sp_assemble_row *a = left, *b = right;
+    if (a->info.position != b->info.position)
+        return a->info.position < b->info.position ? -1 : 1;
     return key_before(&a->first, &b->first) ? -1 : key_before(&b->first, &a->first);
 }
 
-/* Rows in order of first appearance. */
+/* Rows in the order that assemble.h tells. */
 static void order_rows(sp_assembler *a)
 {
     if (a->rows.count > 1)

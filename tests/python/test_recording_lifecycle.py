@@ -590,3 +590,29 @@ def test_handles_made_with_the_class_use_the_default_manager(memory_run, finish)
     run = ProfilingRun(ProfileManager, ProfileManager.get_config())
     assert run.is_active and sp.recorded_regions() == ("handle", "factory")
     assert run.finalize(verbose=False)["factory"][0].event_metadata == ({"i": 1},)
+
+
+@pytest.mark.parametrize("output", [None, "run.h5", "run.json"])
+@pytest.mark.parametrize("totals", [False, True])
+def test_regions_come_in_the_order_of_their_creation(tmp_path, monkeypatch, output, totals):
+    monkeypatch.chdir(tmp_path)
+
+    @sp.profile("decorated")
+    def decorated():
+        pass
+
+    sp.define_region("defined")
+    sp.setup(output=output, aggregation_mode=totals)
+    third, unused, fourth = sp.region("third"), sp.region("unused"), sp.region("fourth")
+    with fourth, third:
+        sp.define_region("defined").__enter__().__exit__()
+        decorated()
+    results = ProfileManager.finalize(verbose=False, return_results=True)
+    assert list(ProfileManager.get_all_regions()) == [
+        "decorated", "defined", "third", "unused", "fourth"
+    ]  # fmt: skip
+    assert unused.num_calls == 0
+    assert results.region_names == ["decorated", "defined", "third", "fourth"]
+    if not totals:
+        started = [region.name for region in results.get_regions()]
+        assert started == ["fourth", "third", "defined", "decorated"]
