@@ -170,8 +170,13 @@ def test_region_switched_off_while_open(finish):
 
 
 def test_tags_must_be_strings():
-    with pytest.raises(TypeError):
-        sp.register_opt_in_tag(3)
+    for bad in (3, "", None, b"lib"):
+        with pytest.raises(TypeError, match="opt-in tags must be non-empty strings, got"):
+            sp.register_opt_in_tag("fine", bad)
+    sp.setup(output=None)
+    enter("r", tags=["fine"])
+    assert counts() == {"r": 1}  # none of them was taken
+    sp.reset()
     with pytest.raises(TypeError):
         sp.setup(output=None, region_tags=[3])
 

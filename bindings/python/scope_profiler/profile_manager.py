@@ -214,10 +214,15 @@ class ProfileManager:
 
     @_member
     def register_opt_in_tag(self, *tags):
-        """Switches regions with one of these tags off unless the tag is enabled."""
-        from ._settings import strings
+        """Switches regions with one of these tags off unless the tag is enabled.
 
-        checked = strings("tags", tags)
+        Raises:
+            TypeError: A tag is no string, or an empty one.
+        """
+        checked = tuple(tags)
+        for tag in checked:
+            if not isinstance(tag, str) or not tag:
+                raise TypeError(f"opt-in tags must be non-empty strings, got {tag!r}")
         if not _opt_in_tags.issuperset(checked):
             _opt_in_tags.update(checked)
             _refresh_all()
@@ -531,7 +536,7 @@ class ProfileManager:
         names = [name for name in profiler.open_regions() if name != ROOT_REGION]
         if names:
             shown = ", ".join(repr(name) for name in names[:3])
-            more = ", ..." if len(names) > 3 else ""
+            more = "..." if len(names) > 3 else ""
             raise RuntimeError(f"cannot pause while scopes are active: {shown}{more}")
         profiler.pause()
 
