@@ -1,6 +1,7 @@
 """What a profiler must leave alone: hooks, limits, filters, memory, depth of recursion."""
 
 import sys
+import textwrap
 import time
 
 import pytest
@@ -79,6 +80,7 @@ def test_frozen_time_does_not_freeze_durations(memory_run, finish, monkeypatch):
 
 DEPTH = """
 import sys
+import textwrap
 import scope_profiler as sp
 
 def depth(wrap):
@@ -114,6 +116,92 @@ def test_recursion_is_as_deep_as_undecorated(state, run_python):
     assert detailed == plain
     # Three quarters of an 8 MB stack, at no more than 700 bytes a level.
     assert deep > 8000
+
+
+#: Ways for a recursion to pass through a decorated callable, as the body of a program that defines
+#: `start`, each level calling `reach()`.
+WAYS = {
+    "keywords": """
+        @sp.profile
+        def start(*, n=0): reach(); start(n=n + 1)
+    """,
+    "method": """
+        class K:
+            @sp.profile(metadata={"k": 1}, record_outcome=True)
+            def start(self): reach(); self.start()
+        start = K().start
+    """,
+    "callable object": """
+        class C:
+            def __call__(self): reach(); start()
+        start = sp.profile("c")(C())
+    """,
+    "function of the metadata": """
+        def metadata(): reach(); start(); return {}
+        @sp.profile(metadata=metadata)
+        def start(): pass
+    """,
+    "metadata of a generator": """
+        def metadata(): reach(); start(); return {}
+        @sp.profile(metadata=metadata)
+        def start(): yield
+    """,
+    "generator": """
+        @sp.profile
+        def steps():
+            reach()
+            yield from steps()
+        def start(): list(steps())
+    """,
+    "property": """
+        class K:
+            @property
+            @sp.profile
+            def p(self): reach(); return self.p
+        def start(): K().p
+    """,
+    "through C code": """
+        @sp.profile
+        def start(): reach(); sorted([1], key=lambda x: start())
+    """,
+    "cleaning up": """
+        @sp.profile
+        def start():
+            reach()
+            try: start()
+            finally:
+                with sp.region("after"): pass
+    """,
+}
+
+ENDLESS = """
+import sys
+import textwrap
+import scope_profiler as sp
+sp.setup(output=None)
+sys.setrecursionlimit(10**6)
+levels = 0
+def reach():
+    global levels
+    levels += 1
+BODY
+try: start()
+except RecursionError: pass
+assert levels > 700, levels
+levels = 0
+try: start()
+except RecursionError: pass
+assert levels > 700, levels
+sp.finalize(verbose=False, return_results=True)
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_endless_recursion_is_an_error_and_no_crash(way, run_python):
+    """Under a limit that the stack cannot hold; and the second time as deep as the first."""
+    body = textwrap.dedent(WAYS[way]).strip("\n")
+    done = run_python(ENDLESS.replace("BODY", body))
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
 
 
 def test_recursion_in_a_thread_ends_in_an_error_too(run_python):

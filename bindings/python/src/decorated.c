@@ -65,11 +65,12 @@ static PyObject *call_detailed(PyObject *self, PyObject *const *args, size_t nar
     decorated_object *decorated = (decorated_object *)self;
     recursion_level level;
     call_details details;
-    if (details_begin(&details, decorated, args, PyVectorcall_NARGS(nargsf), kwnames) < 0) {
+    /* First: a function for the metadata may come back here, too. */
+    if (recursion_enter(&level) < 0) {
         return NULL;
     }
-    if (recursion_enter(&level) < 0) {
-        details_drop(&details);
+    if (details_begin(&details, decorated, args, PyVectorcall_NARGS(nargsf), kwnames) < 0) {
+        recursion_leave(&level);
         return NULL;
     }
     bool traces = decorated->traces && trace_enter(decorated->profiler);
@@ -98,10 +99,9 @@ static PyObject *call_traced(PyObject *self, PyObject *const *args, size_t nargs
 }
 
 /* The call only makes the generator or coroutine; its steps are what is recorded. */
-static PyObject *call_stepwise(PyObject *self, PyObject *const *args, size_t nargsf,
-                               PyObject *kwnames)
+static PyObject *make_steps(decorated_object *decorated, PyObject *const *args, size_t nargsf,
+                            PyObject *kwnames)
 {
-    decorated_object *decorated = (decorated_object *)self;
     call_details details;
     if (details_begin(&details, decorated, args, PyVectorcall_NARGS(nargsf), kwnames) < 0) {
         return NULL;
@@ -112,6 +112,21 @@ static PyObject *call_stepwise(PyObject *self, PyObject *const *args, size_t nar
         return NULL;
     }
     return steps_new(decorated, inner, &details);
+}
+
+static PyObject *call_stepwise(PyObject *self, PyObject *const *args, size_t nargsf,
+                               PyObject *kwnames)
+{
+    recursion_level level;
+    if (recursion_is_shallow()) {
+        return make_steps((decorated_object *)self, args, nargsf, kwnames);
+    }
+    if (recursion_enter(&level) < 0) {
+        return NULL;
+    }
+    PyObject *steps = make_steps((decorated_object *)self, args, nargsf, kwnames);
+    recursion_leave(&level);
+    return steps;
 }
 
 /* ---- binding to the configuration ----------------------------------------------------------- */
