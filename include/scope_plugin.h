@@ -210,6 +210,40 @@ typedef struct sp_store_table {
 #define SP_STORE_SYMBOL "sp_store_module"
 typedef const sp_store_table *(*sp_store_entry)(sp_error *error);
 
+/* ---- Communicator ----------------------------------------------------------------------------*/
+
+#define SP_COMMUNICATOR_VERSION 1u
+
+/* Two ways between any two ranks, each in order: messages of one never answer receives of the other. */
+typedef enum sp_channel { SP_CHANNEL_CONTROL, SP_CHANNEL_DATA } sp_channel;
+
+/* The ranks of a job, as far as a common publication needs them: nothing in it blocks, so that a rank
+ * that does not answer can be given up. Filled from the MPI of the program (mpi4py or its C library);
+ * the core links none. Used by one thread at a time. */
+typedef struct sp_communicator {
+    size_t size;
+    unsigned version;
+    void *context;
+    uint32_t rank, num_ranks; /* rank < num_ranks */
+
+    /* Starts to send; the bytes stay as they are until the request is done. */
+    int (*start_send)(void *context, uint32_t to, sp_channel channel, const void *bytes,
+                      size_t num_bytes, void **out_request, sp_error *error);
+    /* Starts to receive one message of at most `room` bytes. */
+    int (*start_receive)(void *context, uint32_t from, sp_channel channel, void *bytes, size_t room,
+                         void **out_request, sp_error *error);
+    /* True when it is done (or has failed); the request is then gone. */
+    int (*test)(void *context, void *request, bool *out_done, sp_error *error);
+    /* Gives a receive up: its memory is the caller's again. A send is left to itself: its memory must
+     * stay for the life of the process. The request is gone. */
+    void (*cancel)(void *context, void *request);
+
+    /* The following may be NULL: found out by the library. */
+    const char *host_name;    /* of this rank's machine */
+    const char *clock_domain; /* equal texts: these ranks read the same CLOCK_MONOTONIC */
+    int64_t (*now_ns)(void *context); /* that clock */
+} sp_communicator;
+
 #ifdef __cplusplus
 }
 #endif

@@ -53,6 +53,8 @@ typedef struct sp_binding_report {
     uint64_t calls_lost;     /* out of memory, signal re-entry */
     uint64_t unmatched_ends;
     bool several_threads;    /* more than one thread recorded */
+    bool is_root;            /* this process has written: alone, or for the ranks of the job */
+    uint32_t num_missing;    /* ranks that did not answer in time; their calls are not in it */
     void *image;             /* in-memory image when asked for; the caller passes it on or frees it */
     size_t image_size;
 } sp_binding_report;
@@ -74,6 +76,10 @@ typedef struct sp_binding_publication {
     bool want_image;  /* give the image too (always in memory when the run has no output) */
     bool keep_calls;  /* do not consume: the next publication holds them again */
     bool with_open_calls; /* nothing follows: open calls become rows that end now */
+    /* The ranks that publish together, rank 0 for all: every rank calls publish, in the same order of
+     * publications and with equal settings. NULL: this process alone. */
+    const sp_communicator *communicator;
+    int64_t timeout_ns; /* how long a rank may keep the others waiting; 0: for ever */
 } sp_binding_publication;
 
 /* The default profiler of the process (created at first use), or a new independent one. */

@@ -43,9 +43,23 @@ int sp_outputs_open(sp_outputs *outputs, bool want_image, const char *path, sp_o
     return status;
 }
 
+int sp_outputs_open_relay(sp_outputs *outputs, sp_gather *gather, sp_error *error)
+{
+    const sp_relay_sender to = sp_gather_sender(gather);
+    *outputs = (sp_outputs){.gather = gather};
+    sp_store_writer *writer;
+    int status = sp_relay_create(&to, &writer, error);
+    if (status == SP_OK)
+        add(outputs, &sp_relay_writer, writer);
+    return status;
+}
+
 int sp_outputs_commit(sp_outputs *outputs, sp_error *error)
 {
-    int status = SP_OK;
+    sp_gather *gather = outputs->gather;
+    bool collects = gather != NULL && sp_gather_is_root(gather);
+    int status =
+        collects ? sp_gather_collect(gather, outputs->items, outputs->count, error) : SP_OK;
     size_t done = 0;
     while (done < outputs->count && status == SP_OK) {
         const sp_assemble_output *output = &outputs->items[done++];
@@ -54,6 +68,10 @@ int sp_outputs_commit(sp_outputs *outputs, sp_error *error)
     for (size_t i = done; i < outputs->count; i++)
         outputs->items[i].table->abort(outputs->items[i].writer);
     outputs->count = 0;
+    if (status == SP_OK && gather != NULL && !collects) {
+        outputs->is_sent = true;
+        status = sp_gather_await_verdict(gather, error);
+    }
     if (status != SP_OK)
         sp_outputs_abort(outputs);
     return status;
@@ -64,5 +82,5 @@ void sp_outputs_abort(sp_outputs *outputs)
     for (size_t i = 0; i < outputs->count; i++)
         outputs->items[i].table->abort(outputs->items[i].writer);
     free(outputs->image);
-    *outputs = (sp_outputs){.count = 0};
+    *outputs = (sp_outputs){.gather = outputs->gather, .is_sent = outputs->is_sent};
 }

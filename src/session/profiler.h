@@ -37,6 +37,7 @@ struct sp_profiler {
 
     /* Carried from one publication to the next. */
     int64_t next_id;
+    uint64_t num_rounds; /* publications with other ranks, since the process started */
     sp_resolver *states; /* by lane */
     size_t num_states;
 

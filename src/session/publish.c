@@ -53,35 +53,54 @@ bool sp_threads_fill(const sp_profiler *profiler, sp_thread_rows *out, sp_arena 
     return true;
 }
 
+int sp_publish_open(sp_profiler *profiler, const sp_binding_publication *what, sp_outputs *outputs,
+                    sp_error *error)
+{
+    const sp_settings *settings = &profiler->settings;
+    sp_store_options options = settings->store;
+    options.is_aggregate = settings->is_aggregate;
+    bool want_image = what->want_image || settings->output == NULL;
+    return sp_outputs_open(outputs, want_image, settings->output, settings->format, &options, error);
+}
+
+int sp_publish_into(sp_profiler *profiler, const sp_binding_publication *what, sp_outputs *outputs,
+                    sp_binding_report *report, sp_error *error)
+{
+    int status = profiler->settings.is_aggregate
+                     ? sp_profiler_publish_totals(profiler, what, outputs, report, error)
+                     : sp_profiler_publish_calls(profiler, what, outputs, report, error);
+    if (status != SP_OK) {
+        sp_outputs_abort(outputs);
+        return status;
+    }
+    report->image = outputs->image;
+    report->image_size = outputs->image_size;
+    return SP_OK;
+}
+
+static int publish_alone(sp_profiler *profiler, const sp_binding_publication *what,
+                         sp_binding_report *report, sp_error *error)
+{
+    sp_outputs outputs;
+    int status = sp_publish_open(profiler, what, &outputs, error);
+    report->is_root = true;
+    return status == SP_OK ? sp_publish_into(profiler, what, &outputs, report, error) : status;
+}
+
 int sp_profiler_publish(sp_profiler *profiler, const sp_binding_publication *what,
                         sp_binding_report *report, sp_error *error)
 {
     static const sp_binding_publication plain = {.size = sizeof plain};
     what = what == NULL ? &plain : what;
-    const sp_settings *settings = &profiler->settings;
     sp_binding_report done = {0};
-    sp_outputs outputs;
-    sp_store_options options = settings->store;
-    options.is_aggregate = settings->is_aggregate;
-    bool want_image = what->want_image || settings->output == NULL;
-    int status = sp_outputs_open(&outputs, want_image, settings->output, settings->format, &options,
-                                 error);
-    if (status != SP_OK)
-        return status;
-    status = settings->is_aggregate
-                 ? sp_profiler_publish_totals(profiler, what, &outputs, &done, error)
-                 : sp_profiler_publish_calls(profiler, what, &outputs, &done, error);
-    if (status != SP_OK) {
-        sp_outputs_abort(&outputs);
-        return status;
-    }
-    done.image = outputs.image;
-    done.image_size = outputs.image_size;
-    if (report != NULL)
+    bool is_together = what->communicator != NULL && what->communicator->num_ranks > 1;
+    int status = is_together ? sp_publish_together(profiler, what, &done, error)
+                             : publish_alone(profiler, what, &done, error);
+    if (status == SP_OK && report != NULL)
         *report = done;
     else
         free(done.image);
-    return SP_OK;
+    return status;
 }
 
 int sp_profiler_forget(sp_profiler *profiler, sp_error *error)

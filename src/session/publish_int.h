@@ -8,6 +8,16 @@
 
 enum { SP_NUM_LOSSES = SP_LOSS_COUNT + 1 };
 
+/* Under the profiler's lock: the writers that the settings ask for; a publication into writers, which
+ * it commits or aborts. */
+int sp_publish_open(sp_profiler *profiler, const sp_binding_publication *what, sp_outputs *outputs,
+                    sp_error *error);
+int sp_publish_into(sp_profiler *profiler, const sp_binding_publication *what, sp_outputs *outputs,
+                    sp_binding_report *report, sp_error *error);
+/* The publication of all ranks of what->communicator. */
+int sp_publish_together(sp_profiler *profiler, const sp_binding_publication *what,
+                        sp_binding_report *report, sp_error *error);
+
 /* Under the profiler's lock. The outputs are committed, or aborted by the caller on failure. */
 int sp_profiler_publish_calls(sp_profiler *profiler, const sp_binding_publication *what,
                               sp_outputs *outputs, sp_binding_report *report, sp_error *error);
