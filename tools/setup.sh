@@ -41,8 +41,8 @@ missing_packages()
     fi
 }
 
-# Nice to have, never a reason to fail: a quicker build tool, codecs that files may use, and a
-# compiler for the Fortran module.
+# Nice to have, never a reason to fail: a quicker build tool, codecs that files may use, a compiler for
+# the Fortran module; for the tests the two MPI libraries.
 optional_packages()
 {
     has ninja || printf ' ninja-build'
@@ -51,6 +51,10 @@ optional_packages()
     pkg-config --exists liblzf || printf ' liblzf-dev'
     pkg-config --exists libzstd || printf ' libzstd-dev'
     has gfortran || printf ' gfortran'
+    if [ "$purpose" = test ]; then
+        has mpirun.openmpi || printf ' openmpi-bin'
+        has mpirun.mpich || printf ' mpich'
+    fi
 }
 
 install_packages()

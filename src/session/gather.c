@@ -74,13 +74,14 @@ int sp_gather_open(const sp_gather_spec *spec, sp_gather **out, sp_error *error)
     return status;
 }
 
-/* A message that has not gone out by now keeps its memory. */
+/* A message that does not go out, because nobody waits for it, keeps its memory. */
 static void close_peer(sp_gather *gather, sp_gather_peer *peer)
 {
     const sp_communicator *comm = gather->comm;
     if (peer->receiving != NULL)
         comm->cancel(comm->context, peer->receiving);
-    if (peer->sending != NULL && sp_gather_await(gather, peer->sending, 1, NULL) == SP_GATHER_LATE)
+    if (peer->sending != NULL &&
+        sp_gather_await(gather, peer->sending, SP_GATHER_BRIEFLY, NULL) == SP_GATHER_LATE)
         return;
     free(peer->out);
 }

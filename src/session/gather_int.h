@@ -60,7 +60,8 @@ typedef struct sp_gather_wait {
 /* Internal status: the deadline has passed. */
 enum { SP_GATHER_LATE = -2 };
 
-/* `patience`: how many timeouts the wait may take. */
+/* `patience`: how many timeouts the wait may take; SP_GATHER_BRIEFLY: a second, in any case. */
+enum { SP_GATHER_BRIEFLY = 0 };
 void sp_gather_wait_begin(const sp_gather *gather, sp_gather_wait *wait, uint32_t patience);
 /* Rests a little before the next test; longer the longer it has gone on. SP_GATHER_LATE. */
 int sp_gather_wait_step(sp_gather_wait *wait);

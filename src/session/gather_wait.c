@@ -7,11 +7,15 @@
 
 #include <stdlib.h>
 
-static const int64_t MINUTE_NS = INT64_C(60000000000);
+static const int64_t SECOND_NS = INT64_C(1000000000), MINUTE_NS = INT64_C(60000000000);
 
 void sp_gather_wait_begin(const sp_gather *gather, sp_gather_wait *wait, uint32_t patience)
 {
     int64_t now = sp_clock_monotonic_ns(), timeout = gather->spec.timeout_ns;
+    if (patience == SP_GATHER_BRIEFLY) {
+        timeout = SECOND_NS;
+        patience = 1;
+    }
     bool is_bounded = timeout > 0 && timeout <= (INT64_MAX - now) / (int64_t)patience;
     *wait = (sp_gather_wait){
         .since_ns = now,
@@ -43,7 +47,7 @@ bool sp_gather_wait_is_long(sp_gather_wait *wait)
 
 int64_t sp_gather_waited_s(const sp_gather_wait *wait)
 {
-    return (sp_clock_monotonic_ns() - wait->since_ns) / 1000000000;
+    return (sp_clock_monotonic_ns() - wait->since_ns) / SECOND_NS;
 }
 
 int sp_gather_await(sp_gather *gather, void *request, uint32_t patience, sp_error *error)

@@ -89,6 +89,10 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
     [SP_SETTING_OUTPUT_MODE] =
         {.name = "output_mode", .kind = SP_SETTING_CHOICE, .type = "str", .initial = "auto",
          .choices = output_modes, .help = "How the ranks of an MPI run write one file."},
+    [SP_SETTING_FINALIZE_TIMEOUT] =
+        {.name = "finalize_timeout", INTEGER, .lowest = 1,
+         .help = "Seconds to wait for a rank that does not finalize; then the run is written "
+                 "without it."},
     [SP_SETTING_HDF5_COMPRESSION] =
         {.name = "hdf5_compression", .kind = SP_SETTING_FILTER, .type = "str",
          .choices = filters, IN("hdf5", "compression"), .is_native = true,

@@ -27,7 +27,7 @@ DEFAULTS = {
     "deactivate_file_output": False, "recursive_profile": False, "aggregation_mode": False,
     "profile_mpi_calls": False, "track_threads": False, "track_async": False,
     "capture_region_source": False, "metadata_detail": "minimal", "buffer_limit": 1024,
-    "output_mode": "auto", "hdf5_compression": None, "hdf5_compression_level": None,
+    "output_mode": "auto", "finalize_timeout": None, "hdf5_compression": None, "hdf5_compression_level": None,
     "hdf5_chunk_size": None, "enable_tags": (),
 }  # fmt: skip
 
@@ -166,7 +166,7 @@ def test_bad_values_are_refused(settings, error, text):
         ({"use_line_profiler": True}, "line_profiler"),
         ({"use_nvtx": True}, "nvtx"),
         ({"use_memray": True}, "memray"),
-        ({"profile_mpi_calls": True}, "mpi4py"),
+        ({"profile_mpi_calls": True}, "mpi4py|profile_mpi_calls"),
         ({"use_gpu_timing": True}, "use_gpu_timing"),
         ({"perf_events": ["cycles"]}, "perf_events"),
         ({"track_async": True}, "track_async"),

@@ -91,8 +91,9 @@ class ProfilingConfig:
             else frozenset()
         )
         self._enabled_tags = frozenset((*resolved["enable_tags"], *_tags_of_environment()))
-        self._rank = 0
-        self._size = 1
+        self._comm = self._communicator()
+        self._rank = 0 if self._comm is None else self._comm.Get_rank()
+        self._size = 1 if self._comm is None else self._comm.Get_size()
         self._start_time_ns: int | None = None
         self._setup_time: float | None = None
         self._finalize_time_ns: int | None = None
@@ -101,6 +102,13 @@ class ProfilingConfig:
         #: Absolute path of the output, None in memory; and its format. Set when activated.
         self._output: str | None = None
         self._format = "hdf5"
+
+    def _communicator(self) -> Any:
+        if self._settings["deactivate_profiling"]:
+            return None
+        from .mpi_launch import world_communicator
+
+        return world_communicator()
 
     def _output_path(self) -> str | None:
         """Absolute path of the output, fixed when first asked for; None for a run in memory."""
@@ -121,7 +129,7 @@ class ProfilingConfig:
     @property
     def comm(self) -> Any:
         """MPI communicator of the run, None without MPI."""
-        return None
+        return self._comm
 
     @property
     def tracker(self) -> Any:
@@ -227,6 +235,7 @@ class ProfilingConfig:
         metadata_detail: str
         buffer_limit: int
         output_mode: str
+        finalize_timeout: int | None
         hdf5_compression: str | None
         hdf5_compression_level: int | None
         hdf5_chunk_size: int | None

@@ -88,6 +88,24 @@ def _naming(error: OSError, path: str | None) -> OSError:
     return OSError(error.errno, text) if error.errno is not None else OSError(text)
 
 
+def _job(config: Any) -> dict[str, Any]:
+    """With whom to publish: arguments for the recorder. All ranks of a job call it."""
+    if config._size == 1:
+        return {}
+    from mpi4py import MPI
+
+    if MPI.Is_finalized():
+        raise RuntimeError(
+            "MPI has ended already: finalize the profile on every rank before MPI.Finalize()"
+        )
+    if config.output_mode == "parallel":
+        raise RuntimeError(
+            "output_mode='parallel' requires an h5py build with MPI support, which this build does "
+            "not use; 'auto' and 'direct' hand the calls of all ranks to rank 0"
+        )
+    return {"comm": config.comm, "timeout": config.finalize_timeout or 0}
+
+
 def _publish(manager: ProfileManager) -> dict[str, Any]:
     """Hands over what was recorded. Runs that write no HDF5 file come back as an image."""
     config = manager._config
@@ -102,6 +120,7 @@ def _publish(manager: ProfileManager) -> dict[str, Any]:
             manager._scopes.published(),
             want_image=in_memory or config._format != "hdf5",
             keep_calls=in_memory,
+            **_job(config),
         )
     except OSError as error:
         raise _naming(error, config._output) from None
@@ -136,6 +155,17 @@ def _title(config: Any, results: ProfilingResults) -> str | None:
     return f"{results.display_label} (in memory, {results.num_ranks} rank(s))"
 
 
+def _finish_other_rank(
+    manager: ProfileManager, report: dict[str, Any], return_results: bool
+) -> ProfilingResults | None:
+    """A rank that has handed its calls to rank 0 has no results and prints nothing."""
+    from .results import ProfilingResults
+
+    manager._last = ProfilingResults(is_root=False, num_ranks=manager._config._size)
+    _warn(report)
+    return manager._last if return_results else None
+
+
 def publish(
     manager: ProfileManager, verbose: bool, return_results: bool
 ) -> ProfilingResults | None:
@@ -145,6 +175,8 @@ def publish(
     if manager._session is not None:
         manager._session.mark_finalized()  # whatever becomes of the summary, the file is complete
     _tell_losses(report)
+    if not report["is_root"]:
+        return _finish_other_rank(manager, report, return_results)
     results = None
     if verbose or return_results or report["image"] is not None:
         results = _read(config, report)

@@ -170,6 +170,8 @@ class Profiler:
         want_image: bool = False,
         keep_calls: bool = False,
         with_open_calls: bool = False,
+        comm: Any = None,
+        timeout: float = 0,
     ) -> dict[str, Any]: ...
 
 @final

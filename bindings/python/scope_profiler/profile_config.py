@@ -121,6 +121,7 @@ class ProfilingOptions:
     metadata_detail: str | None = None
     buffer_limit: int | None = None
     output_mode: str | None = None
+    finalize_timeout: int | None = None
     hdf5_compression: str | None = None
     hdf5_compression_level: int | None = None
     hdf5_chunk_size: int | None = None
@@ -170,6 +171,7 @@ if TYPE_CHECKING:
         metadata_detail: str | None
         buffer_limit: int | None
         output_mode: str | None
+        finalize_timeout: int | None
         hdf5_compression: str | None
         hdf5_compression_level: int | None
         hdf5_chunk_size: int | None

@@ -1,3 +1,4 @@
+#include "communicator.h"
 #include "image_capsule.h"
 #include "profiler.h"
 #include "thread_names.h"
@@ -140,50 +141,76 @@ static PyObject *report_as_dict(sp_binding_report *report)
     if (capsule == NULL) {
         return NULL;
     }
-    return Py_BuildValue("{sKsKsKsKsKsOsN}", "calls_written",
+    return Py_BuildValue("{sKsKsKsKsKsOsOsIsN}", "calls_written",
                          (unsigned long long)report->calls_written, "calls_open",
                          (unsigned long long)report->calls_open, "calls_crossing",
                          (unsigned long long)report->calls_crossing, "calls_lost",
                          (unsigned long long)report->calls_lost, "unmatched_ends",
                          (unsigned long long)report->unmatched_ends, "several_threads",
-                         report->several_threads ? Py_True : Py_False, "image", capsule);
+                         report->several_threads ? Py_True : Py_False, "is_root",
+                         report->is_root ? Py_True : Py_False, "missing_ranks",
+                         (unsigned)report->num_missing, "image", capsule);
+}
+
+/* Without the GIL: what takes its time. */
+static int publish(profiler_object *profiler, const sp_binding_publication *what,
+                   sp_binding_report *report, sp_error *error)
+{
+    size_t num_running = 0;
+    int64_t *running = running_threads(&num_running);
+    int status = SP_OK;
+    Py_BEGIN_ALLOW_THREADS
+    if (running != NULL) {
+        sp_binding_await_threads(profiler->recorder, running, num_running);
+        free(running);
+    }
+    status = sp_binding_publish(profiler->recorder, what, report, error);
+    Py_END_ALLOW_THREADS
+    return status;
 }
 
 PyObject *profiler_publish(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"metadata",   "scopes", "want_image",
-                            "keep_calls", "with_open_calls", NULL};
+    static char *names[] = {"metadata",   "scopes",          "want_image",
+                            "keep_calls", "with_open_calls", "comm", "timeout", NULL};
     profiler_object *profiler = (profiler_object *)self;
     PyObject *metadata = NULL;
     PyObject *scopes = NULL;
+    PyObject *comm = Py_None;
+    double timeout = 0;
     int want_image = 0;
     int keep_calls = 0;
     int with_open_calls = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!|$ppp:publish", names, &PyDict_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!|$pppOd:publish", names, &PyDict_Type,
                                      &metadata, &PyList_Type, &scopes, &want_image, &keep_calls,
-                                     &with_open_calls)) {
+                                     &with_open_calls, &comm, &timeout)) {
         return NULL;
     }
     sp_binding_publication what = {.size = sizeof what};
+    py_communicator communicator = {.error = NULL};
     what.want_image = want_image;
     what.keep_calls = keep_calls;
     what.with_open_calls = with_open_calls;
+    what.timeout_ns = (int64_t)(timeout * 1e9);
+    if (comm != Py_None) {
+        if (communicator_fill(&communicator, comm) < 0) {
+            return NULL;
+        }
+        what.communicator = &communicator.table;
+    }
     PyObject *result = NULL;
     if (fill_metadata(metadata, &what) == 0 && fill_scopes(scopes, &what) == 0) {
         sp_binding_report report = {0};
         sp_error error;
         error.text[0] = '\0';
-        int status = SP_OK;
-        size_t num_running = 0;
-        int64_t *running = running_threads(&num_running);
-        Py_BEGIN_ALLOW_THREADS
-        if (running != NULL) {
-            sp_binding_await_threads(profiler->recorder, running, num_running);
-            free(running);
+        int status = publish(profiler, &what, &report, &error);
+        bool is_raised = communicator_raise(&communicator) && status != SP_OK;
+        if (status == SP_OK) {
+            PyErr_Clear();
+            result = report_as_dict(&report);
+        } else if (!is_raised) {
+            recorder_raise(status, &error);
         }
-        status = sp_binding_publish(profiler->recorder, &what, &report, &error);
-        Py_END_ALLOW_THREADS
-        result = status == SP_OK ? report_as_dict(&report) : recorder_raise(status, &error);
     }
     free_metadata((sp_metadata_entry *)(uintptr_t)what.metadata, what.num_metadata);
     PyMem_Free((void *)(uintptr_t)what.scopes);

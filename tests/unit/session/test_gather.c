@@ -165,6 +165,23 @@ static void several_ranks_one_profile(void)
     stop();
 }
 
+/* The model of docs/guide/mpi.md: hello, seen, go and verdict, one piece and one end mark a rank. */
+static void messages_of_a_small_run(void)
+{
+    for (uint32_t n = 2; n <= NETWORK_RANKS; n *= 2) {
+        start(n);
+        for (uint32_t r = 0; r < n; r++)
+            record(r, "step", 1000, 10);
+        memset(network_sent, 0, sizeof network_sent);
+        publish(all(), 0);
+        check_all_went_well();
+        CHECK_INT(network_sent[SP_CHANNEL_CONTROL], 4 * (n - 1));
+        CHECK_INT(network_sent[SP_CHANNEL_DATA], 2 * (n - 1));
+        free(ranks[0].report.image);
+        stop();
+    }
+}
+
 static void totals(void)
 {
     start_with(3, (sp_binding_settings){.is_aggregate = true});
@@ -343,6 +360,7 @@ int main(void)
 {
     case_enter_folder();
     several_ranks_one_profile();
+    messages_of_a_small_run();
     totals();
     failing_rank();
     output_that_cannot_be_written();

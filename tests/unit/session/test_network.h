@@ -35,6 +35,7 @@ typedef struct network_link {
     int64_t clock_ns; /* by which this rank's clock is ahead */
 } network_link;
 
+static int network_sent[NETWORK_CHANNELS]; /* messages so far */
 static pthread_mutex_t network_lock = PTHREAD_MUTEX_INITIALIZER;
 static network_message *network_swallowed; /* they keep the memory that they were given for good */
 static network_message *network_queues[NETWORK_CHANNELS][NETWORK_RANKS][NETWORK_RANKS];
@@ -68,6 +69,7 @@ static int network_send(void *context, uint32_t to, sp_channel channel, const vo
     request->sent = message;
     *out_request = request;
     pthread_mutex_lock(&network_lock);
+    network_sent[channel]++;
     network_message **at = message->is_swallowed
                                ? &network_swallowed
                                : &network_queues[channel][link->communicator.rank][to];
