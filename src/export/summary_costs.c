@@ -79,6 +79,21 @@ void sp_summary_write_losses(const sp_summary *summary, sp_text *out)
     sp_text_add(out, sums.used == 0 ? "" : ".");
 }
 
+void sp_summary_write_open_calls(const sp_summary *summary, sp_text *out)
+{
+    enum { OPEN = 16 }; /* docs/FORMATS.md, flags of calls */
+    size_t at = 0;
+    int64_t count = 0;
+    const sp_extra *flags;
+    while ((flags = next_extra(summary, "call_flags", &at)) != NULL)
+        for (size_t i = 0; flags->integers != NULL && i < flags->length; i++)
+            count += (flags->integers[i] & OPEN) != 0;
+    if (count > 0)
+        sp_text_format(out, "%" PRId64 " %s still open when the recording ended; %s until then.",
+                       count, count == 1 ? "call was" : "calls were",
+                       count == 1 ? "it counts" : "they count");
+}
+
 /* ---- Costs -----------------------------------------------------------------------------------*/
 
 static uint64_t calls_of_rank(const sp_results *results, uint32_t rank)

@@ -145,6 +145,7 @@ static void add_notes(const sp_summary *summary, sp_box *box)
         note(box, "Warning: asynchronous GPU work may still run when its region has ended, so "
                   "device times need not fit into the times beside them.");
     note_written(summary, box, write_reason);
+    note_written(summary, box, sp_summary_write_open_calls);
     note_written(summary, box, sp_summary_write_losses);
     note_written(summary, box, sp_summary_write_costs);
 }

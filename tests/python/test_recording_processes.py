@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 
+import h5py
 import pytest
 
 PRELUDE = "import os, signal, sys, time\nimport scope_profiler as sp\npath = sys.argv[1]\n"
@@ -44,6 +45,34 @@ def test_auto_finalize_prints_like_finalize(tmp_path, run_python):
     text = "sp.setup(file_path=path, auto_finalize=True)\nwith sp.region('r'): pass"
     done = run_python(program(text), tmp_path / "run.h5")
     assert "run.h5" in done.stdout and done.stderr == ""
+
+
+def test_auto_finalize_counts_open_calls_until_then(tmp_path, run_python):
+    text = """
+        import threading
+        sp.setup(file_path=path, auto_finalize=True)
+        inside = threading.Event()
+        def serve():
+            with sp.region("serve"):
+                for _ in range(3):
+                    with sp.region("request"): pass
+                inside.set()
+                time.sleep(60)
+        threading.Thread(target=serve, daemon=True).start()
+        inside.wait()
+        time.sleep(0.01)
+    """
+    path = tmp_path / "run.h5"
+    done = run_python(program(text), path)
+    assert "1 call was still open when the recording ended" in done.stdout
+    with h5py.File(path) as file:
+        [flagged] = file["scope_profiler_extra/call_flag_ids"][()]
+        assert file["scope_profiler_extra/call_flags"][()].tolist() == [16]
+        ids = file["events/call_ids"][()].tolist()
+        durations = file["events/durations"][()].tolist()
+        parents = file["events/parent_ids"][()].tolist()
+        assert durations[ids.index(flagged)] >= 10_000_000
+        assert sorted(parents) == [-1, flagged, flagged, flagged]
 
 
 def test_new_configuration_cancels_auto_finalize(tmp_path, run_python):

@@ -106,7 +106,7 @@ def _job(config: Any) -> dict[str, Any]:
     return {"comm": config.comm, "timeout": config.finalize_timeout or 0}
 
 
-def _publish(manager: ProfileManager) -> dict[str, Any]:
+def _publish(manager: ProfileManager, is_last: bool) -> dict[str, Any]:
     """Hands over what was recorded. Runs that write no HDF5 file come back as an image."""
     config = manager._config
     in_memory = config._output is None
@@ -120,6 +120,7 @@ def _publish(manager: ProfileManager) -> dict[str, Any]:
             manager._scopes.published(),
             want_image=in_memory or config._format != "hdf5",
             keep_calls=in_memory,
+            with_open_calls=is_last,
             **_job(config),
         )
     except OSError as error:
@@ -167,11 +168,11 @@ def _finish_other_rank(
 
 
 def publish(
-    manager: ProfileManager, verbose: bool, return_results: bool
+    manager: ProfileManager, verbose: bool, return_results: bool, is_last: bool = False
 ) -> ProfilingResults | None:
     """Writes, reads back and prints the run of a manager that records."""
     config = manager._config
-    report = _publish(manager)
+    report = _publish(manager, is_last)
     if manager._session is not None:
         manager._session.mark_finalized()  # whatever becomes of the summary, the file is complete
     _tell_losses(report)

@@ -413,19 +413,24 @@ class ProfileManager:
         from . import _finalize
 
         _finalize.check_native_traces(native_traces)
-        manager = self._here()
-        with manager._lock:
-            if manager._state == _INACTIVE:
+        return self._here()._end(verbose, return_results)
+
+    def _end(self, verbose, return_results, is_last=False):
+        """Finalizes. `is_last`: nothing follows, so calls that are open count until now."""
+        from . import _finalize
+
+        with self._lock:
+            if self._state == _INACTIVE:
                 return _finalize.empty_results() if return_results else None
-            manager._cancel_exit_hook()
-            session = manager._session
+            self._cancel_exit_hook()
+            session = self._session
             if session is not None:
                 session.close_root()
-            manager._state = _FINALIZED
-            if not manager._profiler.is_enabled:
-                manager._last = _finalize.empty_results()
-                return manager._last if return_results else None
-            return _finalize.publish(manager, verbose, return_results)
+            self._state = _FINALIZED
+            if not self._profiler.is_enabled:
+                self._last = _finalize.empty_results()
+                return self._last if return_results else None
+            return _finalize.publish(self, verbose, return_results, is_last)
 
     @_member
     def reset(self):
@@ -694,7 +699,7 @@ def _finalize_at_exit(manager: ProfileManager) -> None:
     if manager._pid != os.getpid():
         return
     manager._exit_hook = None
-    manager.finalize()
+    manager._end(verbose=True, return_results=False, is_last=True)
 
 
 def _refresh_all() -> None:
