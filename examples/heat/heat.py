@@ -9,6 +9,8 @@ the kernels are C (heat_kernels.c); both mark regions, and a profile shows them 
 Run with plain Python nothing is recorded and the numbers are the same.
 """
 
+from __future__ import annotations
+
 import argparse
 import ctypes
 import hashlib
@@ -55,6 +57,10 @@ def load_kernels() -> ctypes.CDLL:
     kernels.heat_define_regions.restype = None
     kernels.heat_step.argtypes = [field, field, ctypes.c_int, ctypes.c_double, ctypes.c_int]
     kernels.heat_step.restype = None
+    kernels.heat_step_rows.argtypes = [
+        field, field, ctypes.c_int, ctypes.c_int, ctypes.c_double, ctypes.c_int,
+    ]  # fmt: skip
+    kernels.heat_step_rows.restype = None
     kernels.heat_norm.argtypes = [field, ctypes.c_int]
     kernels.heat_norm.restype = ctypes.c_double
     kernels.heat_residual.argtypes = [field, field, ctypes.c_int]
@@ -127,6 +133,15 @@ def read_arguments() -> argparse.Namespace:
     return arguments
 
 
+def report(coarse: Solution, fine: Solution, path: str | None) -> None:
+    print(f"time {fine.time:.6e}  norm {fine.norm:.9e}")
+    print(f"error {fine.error:.3e}  (half the grid: {coarse.error:.3e})")
+    print(f"order of accuracy {math.log2(coarse.error / fine.error):.3f}")
+    print(f"sha256 {hashlib.sha256(fine.field.tobytes()).hexdigest()}")
+    if path:
+        np.save(path, fine.field)
+
+
 def main() -> None:
     arguments = read_arguments()
     kernels = load_kernels()
@@ -135,12 +150,7 @@ def main() -> None:
     # Half the intervals, steps four times as long: the same ratio, the same final time.
     coarse = solve(kernels, n // 2, steps // 4, arguments.threads, 0)
     fine = solve(kernels, n, steps, arguments.threads, arguments.every)
-    print(f"time {fine.time:.6e}  norm {fine.norm:.9e}")
-    print(f"error {fine.error:.3e}  (half the grid: {coarse.error:.3e})")
-    print(f"order of accuracy {math.log2(coarse.error / fine.error):.3f}")
-    print(f"sha256 {hashlib.sha256(fine.field.tobytes()).hexdigest()}")
-    if arguments.save:
-        np.save(arguments.save, fine.field)
+    report(coarse, fine, arguments.save)
 
 
 if __name__ == "__main__":

@@ -48,14 +48,22 @@ class Launcher:
         self.name, self.command, self.folder = name, command, folder
         self.environment = environment
 
-    def run(self, num_ranks, program, *arguments, timeout=60, keep_going=False, **environment):
+    @property
+    def words(self):
+        """The launcher with the options it needs here."""
+        return [self.command, *_FLAGS[self.name]]
+
+    def run(self, num_ranks, program, *arguments, **options):
         """Runs a Python program, given as text, on so many ranks."""
         path = self.folder / "program.py"
         path.write_text(textwrap.dedent(program), encoding="utf-8")
-        flags = _FLAGS[self.name] + (_KEEP_GOING[self.name] if keep_going else [])
-        command = [self.command, *flags, "-n", str(num_ranks), sys.executable, str(path)]
+        return self.launch(num_ranks, sys.executable, path, *arguments, **options)
+
+    def launch(self, num_ranks, *command, timeout=60, keep_going=False, **environment):
+        """Runs a command on so many ranks."""
+        flags = _KEEP_GOING[self.name] if keep_going else []
         job = subprocess.Popen(
-            [*command, *map(str, arguments)],
+            [*self.words, *flags, "-n", str(num_ranks), *map(str, command)],
             cwd=self.folder,
             env={**self.environment, **environment},
             stdin=subprocess.DEVNULL,
