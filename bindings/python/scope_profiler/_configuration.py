@@ -17,7 +17,6 @@ _INSTRUMENTS = {
     "use_likwid": "pylikwid",
     "use_line_profiler": "line_profiler",
     "use_nvtx": "nvtx",
-    "use_memray": "memray",
     "profile_mpi_calls": "mpi4py",
     "use_gpu_timing": None,
     "perf_events": None,
@@ -32,6 +31,16 @@ def _is_installed(module: str) -> bool:
         return find_spec(module) is not None
     except (ImportError, ValueError):
         return False
+
+
+#: Setting -> module that the instrument of this build works with.
+_NEEDED = {"use_memray": "memray"}
+
+
+def _check_needed(setting: str) -> None:
+    if not _is_installed(_NEEDED[setting]):
+        module = _NEEDED[setting]
+        raise ImportError(f"{module} is not installed; {setting} needs it", name=module)
 
 
 def refuse_instrument(setting: str) -> None:
@@ -84,6 +93,9 @@ class ProfilingConfig:
             for name in _INSTRUMENTS:
                 if resolved[name]:
                     refuse_instrument(name)
+            for name in _NEEDED:
+                if resolved[name]:
+                    _check_needed(name)
         self._settings = resolved
         self._region_tags = (
             frozenset(_settings.strings("region_tags", region_tags))
@@ -102,6 +114,7 @@ class ProfilingConfig:
         #: Absolute path of the output, None in memory; and its format. Set when activated.
         self._output: str | None = None
         self._format = "hdf5"
+        self._memory_capture: Any = None
 
     def _communicator(self) -> Any:
         if self._settings["deactivate_profiling"]:
@@ -141,12 +154,10 @@ class ProfilingConfig:
         """File of the Memray capture, None when none was asked for."""
         from pathlib import Path
 
-        path = self._settings["memory_profile_path"]
-        if path is not None:
-            return Path(path)
-        if not self._settings["use_memray"]:
-            return None
-        return Path(os.path.splitext(self.file_path)[0] + ".memray.bin")
+        from ._memray import capture_path
+
+        path = capture_path(self._settings, self._rank, self._size)
+        return None if path is None else Path(path)
 
     @property
     def perf_events(self) -> tuple[str, ...]:
@@ -184,14 +195,26 @@ class ProfilingConfig:
             collected["finalize_time_ns"] = self._finalize_time_ns
         if self.label is not None:
             collected["label"] = self.label
+        if self._memory_capture is not None:
+            # Beside the profile, so the name is enough, and says no more about the machine.
+            collected["memory_profile"] = os.path.basename(self._memory_capture.path)
         if self._profiler is not None:
             from ._trace import folded_metadata
 
             collected.update(folded_metadata(self._profiler))
         return collected
 
+    def start_memory_profiling(self) -> None:
+        """Starts the allocation capture, if one is asked for."""
+        if self._settings["use_memray"]:
+            from ._memray import start
+
+            self._memory_capture = start(self)
+
     def stop_memory_profiling(self) -> None:
         """Ends the allocation capture, if one runs."""
+        if self._memory_capture is not None:
+            self._memory_capture.stop()
 
     def pylikwid_markerinit(self) -> None:
         """Starts the LIKWID markers, if they are used."""

@@ -150,6 +150,12 @@ def _write_other_format(config: Any, results: ProfilingResults) -> None:
         write_json(results, config._output)
 
 
+def _tell_capture(config: Any) -> None:
+    """Says once where the allocations are."""
+    if config._memory_capture is not None:
+        print(f"wrote Memray allocation profile to {config._memory_capture.path}")
+
+
 def _title(config: Any, results: ProfilingResults) -> str | None:
     if config._output is not None:
         return None
@@ -172,6 +178,7 @@ def publish(
 ) -> ProfilingResults | None:
     """Writes, reads back and prints the run of a manager that records."""
     config = manager._config
+    config.stop_memory_profiling()
     report = _publish(manager, is_last)
     if manager._session is not None:
         manager._session.mark_finalized()  # whatever becomes of the summary, the file is complete
@@ -187,6 +194,7 @@ def publish(
         manager._last = config._output
     if verbose and results is not None:
         results.print_summary(title=_title(config, results))
+        _tell_capture(config)
     _tell_silence(manager, report, verbose)
     _warn(report)
     return results if return_results else None

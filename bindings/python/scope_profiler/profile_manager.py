@@ -107,6 +107,9 @@ class ProfileManager:
         self._forget_run()
 
     def _forget_run(self) -> None:
+        config = getattr(self, "_config", None)
+        if config is not None:
+            config.stop_memory_profiling()
         self._pid = os.getpid()
         self._lock = RLock()
         self._config: Any = None
@@ -499,6 +502,7 @@ class ProfileManager:
             self._profiler.configure(config, tag_filter=tag_filter, **arguments)
             for name, (_, tags, filename, line) in self._definitions.items():
                 self._profiler.region(name, tags, filename, line)
+            config.start_memory_profiling()
         except BaseException:
             self._profiler.deconfigure()
             raise
