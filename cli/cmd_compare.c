@@ -9,8 +9,7 @@
 #include <string.h>
 
 static const char *const metrics[] = {"total", "avg", "min", "max", "p50", "p95", "p99", "imbalance",
-                                      "calls", "gpu_total", "gpu_avg", NULL};
-static const char *const reductions[] = {"pooled", "max", "mean", "min", "sum", NULL};
+                                      "calls", "gpu_total", "gpu_avg", "first", "last", NULL};
 static const char *const sort_keys[] = {"delta", "pct", "name", NULL};
 
 enum { LEAST_REPEATS = 3 };
@@ -179,7 +178,7 @@ static int run(const cli_arguments *arguments)
     CLI_FILTER_OPTIONS,                                                                            \
     {.name = "metric", .kind = CLI_VALUE, .value_name = "METRIC", .choices = metrics,              \
      .help = "what is compared (default: total)"},                                                 \
-    {.name = "reduce", .kind = CLI_VALUE, .value_name = "HOW", .choices = reductions,              \
+    {.name = "reduce", .kind = CLI_VALUE, .value_name = "HOW", .choices = cli_reductions,            \
      .help = "what becomes of several ranks (default: pooled, all calls together)"},               \
     {.name = "sort", .kind = CLI_VALUE, .value_name = "KEY", .choices = sort_keys,                 \
      .help = "order of the regions, largest change first (default: delta)"},                       \

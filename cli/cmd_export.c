@@ -1,6 +1,7 @@
 /* cmd_export.c - `scope-profiler export KIND FILE...`: a run as a file of another tool. */
 #include "command.h"
 #include "export_names.h"
+#include "export_plots.h"
 #include "files.h"
 #include "selection.h"
 
@@ -29,6 +30,7 @@ static const export_kind kinds[] = {
     {"folded", ".folded", sp_export_folded, NULL},
     {"csv", ".csv", sp_export_csv, NULL},
     {"json", ".json", sp_export_json, NULL},
+    {"plot-data", NULL, NULL, NULL},
     {"statistics", NULL, NULL, NULL},
 };
 
@@ -40,6 +42,14 @@ static const struct {
     {"no-call-paths", " prof flamegraph "}, {"width", " flamegraph "},
     {"threshold", " flamegraph "},          {"fixed-width", " flamegraph "},
     {"gzip", " json "},                     {"indent", " json "},
+    {"plots", " plot-data "},               {"format", " plot-data "},
+    {"metrics", " plot-data "},             {"reduce", " plot-data "},
+    {"sort-by", " plot-data "},             {"top-n", " plot-data "},
+    {"bins", " plot-data "},                {"imbalance-metric", " plot-data "},
+    {"x", " plot-data "},                   {"start-time", " plot-data "},
+    {"end-time", " plot-data "},            {"min-duration", " plot-data "},
+    {"compact-callgraph", " plot-data "},   {"with", " plot-data "},
+    {"label", " plot-data statistics "},
 };
 
 typedef struct export_job {
@@ -51,6 +61,7 @@ typedef struct export_job {
     char **files;
     size_t num_files;
     cli_names taken;
+    bool has_hinted; /* what the filters miss was told */
 } export_job;
 
 static const export_kind *find_kind(const char *name)
@@ -89,26 +100,10 @@ static int check_options(const export_job *job)
     return CLI_OK;
 }
 
-/* A number of the command line between two bounds; CLI_USAGE after an error line. */
-static int read_number(const cli_arguments *arguments, const char *name, double least, double most,
-                       double *out)
-{
-    const char *word = cli_value(arguments, name);
-    char *end;
-    if (!word)
-        return CLI_OK;
-    *out = strtod(word, &end);
-    if (*end || end == word || !(*out >= least && *out <= most))
-        return cli_usage_error(arguments->command,
-                               "argument --%s: '%s' is not a number between %g and %g", name, word,
-                               least, most);
-    return CLI_OK;
-}
-
 static int read_options(export_job *job, const cli_selection *selection)
 {
     double indent = 0, threshold = 0;
-    int code = read_number(job->arguments, "indent", 0, 16, &indent);
+    int code = cli_read_number(job->arguments, "indent", 0, 16, &indent);
     job->options = (sp_export_options){
         .size = sizeof job->options,
         .include = selection->summary.include, .num_include = selection->summary.num_include,
@@ -118,9 +113,9 @@ static int read_options(export_job *job, const cli_selection *selection)
         .fixed_width = cli_has(job->arguments, "fixed-width"),
     };
     if (code == CLI_OK)
-        code = read_number(job->arguments, "width", 100, 1e6, &job->options.width);
+        code = cli_read_number(job->arguments, "width", 100, 1e6, &job->options.width);
     if (code == CLI_OK)
-        code = read_number(job->arguments, "threshold", 0, 100, &threshold);
+        code = cli_read_number(job->arguments, "threshold", 0, 100, &threshold);
     job->options.indent = (int)indent;
     if (cli_has(job->arguments, "threshold"))
         job->options.threshold = threshold > 0 ? threshold : -1; /* 0 draws everything */
@@ -174,14 +169,47 @@ static int export_ranks(export_job *job, const char *file, sp_results *results)
     return code;
 }
 
-static int export_statistics(export_job *job, sp_results **runs)
+/* What the profiles are called: the labels of the command line, NULL without any. */
+static int read_labels(const export_job *job, const char ***out)
+{
+    size_t count;
+    *out = cli_values(job->arguments, "label", &count);
+    if (count == 0 || count == job->num_files)
+        return CLI_OK;
+    free(*out);
+    *out = NULL;
+    return cli_usage_error(job->arguments->command,
+                           "argument --label: give one for each of the %zu profiles, not %zu",
+                           job->num_files, count);
+}
+
+static int export_statistics(export_job *job, sp_results **runs, const char *const *labels)
 {
     char *path = cli_format("%s/region_statistics.json", job->folder);
     sp_error error = {0};
-    int status =
-        sp_export_statistics(runs, NULL, job->num_files, &job->options, path, &error);
+    int status = sp_export_statistics(runs, labels, job->num_files, &job->options, path, &error);
     int code = finish_file(job, job->files[0], path, status, &error);
     free(path);
+    return code;
+}
+
+/* A file a plot, and the statistics that plots are labelled with. */
+static int export_plots(export_job *job, sp_results **runs, const char *const *labels)
+{
+    cli_plots plots;
+    int code = cli_read_plots(job->arguments, &job->options, &plots);
+    for (size_t i = 0; code == CLI_OK && i < plots.num_kinds; i++) {
+        char *path = cli_format("%s/%s_data.%s", job->folder, sp_plot_file_stem(plots.kinds[i]),
+                                plots.options.as_json ? "json" : "csv");
+        sp_error error = {0};
+        int status = sp_export_plot_data(runs, labels, job->num_files, plots.kinds[i],
+                                         &plots.options, path, &error);
+        code = finish_file(job, job->files[0], path, status, &error);
+        free(path);
+    }
+    if (code == CLI_OK)
+        code = export_statistics(job, runs, labels);
+    cli_release_plots(&plots);
     return code;
 }
 
@@ -193,7 +221,8 @@ static int export_files(export_job *job)
         code = cli_open(job->arguments->command, job->files[i], &results);
         if (code != CLI_OK)
             break;
-        cli_hint_at_filters(job->arguments->command, job->files[i], results, &job->filters);
+        if (!job->has_hinted)
+            cli_hint_at_filters(job->arguments->command, job->files[i], results, &job->filters);
         code = job->kind->of_run ? export_run(job, job->files[i], results)
                                  : export_ranks(job, job->files[i], results);
         sp_results_close(results);
@@ -204,17 +233,42 @@ static int export_files(export_job *job)
 static int export_together(export_job *job)
 {
     sp_results **runs = cli_allocate(job->num_files * sizeof *runs);
+    const char **labels;
     size_t opened = 0;
-    int code = CLI_OK;
+    int code = read_labels(job, &labels);
     while (code == CLI_OK && opened < job->num_files) {
         code = cli_open(job->arguments->command, job->files[opened], &runs[opened]);
         opened += code == CLI_OK;
     }
     if (code == CLI_OK)
-        code = export_statistics(job, runs);
+        cli_hint_at_common_filters(job->arguments->command, runs, opened, &job->filters);
+    job->has_hinted = true;
+    if (code == CLI_OK)
+        code = strcmp(job->kind->name, "statistics") == 0 ? export_statistics(job, runs, labels)
+                                                          : export_plots(job, runs, labels);
     for (size_t i = 0; i < opened; i++)
         sp_results_close(runs[i]);
     free(runs);
+    free(labels);
+    return code;
+}
+
+/* Exports of other kinds beside plot data. */
+static int export_companions(export_job *job)
+{
+    size_t count;
+    const char **names = cli_values(job->arguments, "with", &count);
+    int code = CLI_OK;
+    for (size_t i = 0; code == CLI_OK && cli_plot_companions[i]; i++) {
+        bool is_wanted = false;
+        for (size_t k = 0; k < count; k++)
+            is_wanted = is_wanted || strcmp(names[k], cli_plot_companions[i]) == 0 ||
+                        strcmp(names[k], "all") == 0;
+        job->kind = find_kind(cli_plot_companions[i]);
+        if (is_wanted && job->kind)
+            code = export_files(job);
+    }
+    free(names);
     return code;
 }
 
@@ -230,6 +284,8 @@ static int run_job(export_job *job)
         code = CLI_FAILED;
     if (code == CLI_OK) {
         code = job->kind->ending ? export_files(job) : export_together(job);
+        if (code == CLI_OK && cli_has(job->arguments, "with"))
+            code = export_companions(job);
         cli_release_files(job->files, job->num_files);
     }
     cli_release_names(&job->taken);
@@ -267,6 +323,7 @@ static const cli_option options[] = {
     {.name = "gzip", .kind = CLI_FLAG, .help = "json: compress the file"},
     {.name = "indent", .kind = CLI_VALUE, .value_name = "N",
      .help = "json: blanks a level (default: all on one line)"},
+    CLI_PLOT_OPTIONS,
     {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "do not name the files written"},
 };
 
@@ -283,6 +340,7 @@ const cli_command cli_export = {
         "  folded        profile.folded           tools that draw flame graphs\n"
         "  csv           profile.csv              one line a call\n"
         "  json          profile.json[.gz]        the whole run, without loss\n"
+        "  plot-data     <plot>_data.csv          what plots show, of all runs; also statistics\n"
         "  statistics    region_statistics.json   one document of all runs\n\n"
         "With several profiles the names get the label of each: profile_<label>.json.\n"
         "FILE may be a pattern such as 'runs/*.h5'.",

@@ -11,6 +11,7 @@ const char *const cli_sort_keys[] = {"start", "total", "calls", "avg", "min", "m
                                      "last", "std", "p50", "p95", "p99", "imbalance", "name",
                                      NULL};
 const char *const cli_percentage_modes[] = {"coverage", "exclusive", NULL};
+const char *const cli_reductions[] = {"pooled", "max", "mean", "min", "sum", NULL};
 
 typedef struct rank_list {
     uint32_t *items;
@@ -138,6 +139,21 @@ int cli_select(const cli_arguments *arguments, cli_selection *out)
     return CLI_OK;
 }
 
+/* The part of a hint that is the same whatever the run has instead. */
+static size_t hint_length(const char *line)
+{
+    return strcspn(line, ";\n");
+}
+
+static bool has_hint(const char *hints, const char *wanted)
+{
+    for (const char *line = hints; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (hint_length(line) == hint_length(wanted) &&
+            strncmp(line, wanted, hint_length(wanted)) == 0)
+            return true;
+    return false;
+}
+
 void cli_hint_at_filters(const cli_command *command, const char *path, sp_results *results,
                          const sp_summary_options *options)
 {
@@ -149,6 +165,28 @@ void cli_hint_at_filters(const cli_command *command, const char *path, sp_result
         cli_fail(command, CLI_OK, "%s: %.*s", path, (int)length, line);
         line += length + (line[length] == '\n');
     }
+    free(hints);
+}
+
+void cli_hint_at_common_filters(const cli_command *command, sp_results *const *runs, size_t num_runs,
+                                const sp_summary_options *options)
+{
+    char **hints = cli_allocate((num_runs + 1) * sizeof *hints);
+    size_t known = 0;
+    while (known < num_runs &&
+           sp_results_filter_hints(runs[known], options, &hints[known], NULL) == SP_OK)
+        known++;
+    for (char *line = known == num_runs && num_runs > 0 ? hints[0] : ""; *line;) {
+        size_t length = strcspn(line, "\n");
+        bool is_common = true;
+        for (size_t i = 1; is_common && i < known; i++)
+            is_common = has_hint(hints[i], line);
+        if (is_common)
+            cli_fail(command, CLI_OK, "%.*s", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    for (size_t i = 0; i < known; i++)
+        free(hints[i]);
     free(hints);
 }
 

@@ -8,6 +8,7 @@
 
 extern const char *const cli_sort_keys[];
 extern const char *const cli_percentage_modes[];
+extern const char *const cli_reductions[]; /* of several ranks */
 
 /* Whether a word can be part of a rank list ("0", "4-7"). */
 bool cli_is_rank_word(const char *word);
@@ -46,6 +47,9 @@ int cli_select(const cli_arguments *arguments, cli_selection *out);
 /* Tells on stderr, one line each, what of the filters fits nothing in a run. */
 void cli_hint_at_filters(const cli_command *command, const char *path, sp_results *results,
                          const sp_summary_options *options);
+/* The same of several runs that are shown together: what fits nothing in any of them. */
+void cli_hint_at_common_filters(const cli_command *command, sp_results *const *runs, size_t num_runs,
+                                const sp_summary_options *options);
 void cli_release_selection(cli_selection *selection);
 
 #endif

@@ -374,12 +374,12 @@ SP_API int sp_export_statistics(sp_results *const *runs, const char *const *labe
                                 const sp_export_options *options, const char *path,
                                 sp_error *error);
 
-/* ---- Comparison ------------------------------------------------------------------------------*/
+/* ---- Plot data -------------------------------------------------------------------------------*/
 
 typedef enum sp_metric {
     SP_METRIC_TOTAL, SP_METRIC_AVERAGE, SP_METRIC_MINIMUM, SP_METRIC_MAXIMUM, SP_METRIC_P50,
     SP_METRIC_P95, SP_METRIC_P99, SP_METRIC_IMBALANCE, SP_METRIC_CALLS, SP_METRIC_GPU_TOTAL,
-    SP_METRIC_GPU_AVERAGE
+    SP_METRIC_GPU_AVERAGE, SP_METRIC_FIRST, SP_METRIC_LAST
 } sp_metric;
 
 /* What becomes of the values of several ranks. Pooled: that of all their calls together. The others
@@ -387,6 +387,52 @@ typedef enum sp_metric {
 typedef enum sp_rank_reduction {
     SP_REDUCE_POOLED, SP_REDUCE_MAXIMUM, SP_REDUCE_MEAN, SP_REDUCE_MINIMUM, SP_REDUCE_SUM
 } sp_rank_reduction;
+
+/* The plots whose data can be exported. The last four compare runs and need two or more of them, the
+ * call graph shows one rank of one run. */
+typedef enum sp_plot_kind {
+    SP_PLOT_GANTT, SP_PLOT_DENSITY, SP_PLOT_FLAME_CHART, SP_PLOT_FLAME_GRAPH, SP_PLOT_CALLGRAPH,
+    SP_PLOT_DURATIONS, SP_PLOT_TIMESERIES, SP_PLOT_HISTOGRAM, SP_PLOT_IMBALANCE,
+    SP_PLOT_RANK_HEATMAP, SP_PLOT_SPEEDUP, SP_PLOT_WEAK_SCALING, SP_PLOT_WEAK_SCALING_EFFICIENCY,
+    SP_PLOT_SCALING_EFFICIENCY
+} sp_plot_kind;
+
+/* Parses a public name ("gantt", "flame_chart", ...); SP_ERR_INVALID_ARGUMENT lists the choices. */
+SP_API int sp_plot_parse_kind(const char *name, sp_plot_kind *out, sp_error *error);
+/* What the file of that kind is called: "<stem>_data.csv"; NULL when there is no such kind. */
+SP_API const char *sp_plot_file_stem(sp_plot_kind kind);
+
+/* Zero-initialise and set `size`. Times are seconds since the first entry of the run. */
+typedef struct sp_plot_options {
+    size_t size;
+    const sp_export_options *selection; /* regions and ranks; NULL: all. Flames and the call graph take
+                                           rank 0 when no ranks are named */
+    bool as_json;                       /* else CSV */
+    sp_rank_reduction reduction;        /* durations and the plots that compare runs */
+    const sp_metric *metrics;           /* durations; none: the total */
+    size_t num_metrics;
+    const sp_metric *sort_by; /* durations: largest first; NULL: by first entry */
+    bool sort_by_name;        /* durations */
+    size_t top;               /* durations: so many regions; 0: all */
+    size_t bins;              /* histogram (0: 30) and density (0: 200) */
+    sp_metric imbalance_metric;
+    const char *x_field; /* of the plots that compare runs: num_ranks (NULL), num_nodes,
+                            omp_num_threads, total_cores or any field of the metadata */
+    double start_time, end_time; /* density; end 0: to the last exit */
+    double min_duration;         /* density: shorter calls are left out */
+    bool compact;                /* call graph: one node a region and its callers, not one a call */
+} sp_plot_options;
+
+/* Writes the data behind a plot of these runs: one line or object a bar, point or interval, durations
+ * in seconds. `labels` are those of the runs, NULL: their own. Memory is that of one piece of the
+ * calls, for flames and the call graph that of one rank. SP_ERR_NOT_FOUND when no region is selected or
+ * a run lacks the field of the axis; SP_ERR_INVALID_ARGUMENT for a wrong number of runs; SP_ERR_NESTING
+ * and SP_ERR_NO_EVENTS where calls are needed that are not there; SP_ERR_IO. */
+SP_API int sp_export_plot_data(sp_results *const *runs, const char *const *labels, size_t num_runs,
+                               sp_plot_kind kind, const sp_plot_options *options, const char *path,
+                               sp_error *error);
+
+/* ---- Comparison ------------------------------------------------------------------------------*/
 
 typedef enum sp_compare_sort {
     SP_COMPARE_BY_DELTA, SP_COMPARE_BY_PERCENT, SP_COMPARE_BY_NAME

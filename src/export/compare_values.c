@@ -14,7 +14,8 @@ static const struct {
     [SP_METRIC_P50] = {"p50", "s"},           [SP_METRIC_P95] = {"p95", "s"},
     [SP_METRIC_P99] = {"p99", "s"},           [SP_METRIC_IMBALANCE] = {"imbalance", "%"},
     [SP_METRIC_CALLS] = {"calls", ""},        [SP_METRIC_GPU_TOTAL] = {"gpu_total", "s"},
-    [SP_METRIC_GPU_AVERAGE] = {"gpu_avg", "s"},
+    [SP_METRIC_GPU_AVERAGE] = {"gpu_avg", "s"}, [SP_METRIC_FIRST] = {"first", "s"},
+    [SP_METRIC_LAST] = {"last", "s"},
 };
 static const char *const reductions[] = {
     [SP_REDUCE_POOLED] = "pooled", [SP_REDUCE_MAXIMUM] = "max", [SP_REDUCE_MEAN] = "mean",
@@ -117,6 +118,10 @@ static double number_in(const sp_statistics *s, sp_metric metric)
         return s->gpu_calls > 0 ? (double)s->gpu_total / 1e9 : (double)NAN;
     case SP_METRIC_GPU_AVERAGE:
         return s->gpu_calls > 0 ? (double)s->gpu_total / (double)s->gpu_calls / 1e9 : (double)NAN;
+    case SP_METRIC_FIRST:
+        return isnan(s->deviation) ? (double)NAN : (double)s->first / 1e9; /* not of totals */
+    case SP_METRIC_LAST:
+        return isnan(s->deviation) ? (double)NAN : (double)s->last / 1e9;
     default:
         return (double)NAN;
     }

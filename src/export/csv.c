@@ -21,23 +21,6 @@ typedef struct piece {
     int64_t values[SP_COLUMN_COUNT][PIECE_CALLS];
 } piece;
 
-/* A field as RFC 4180 has it: quoted where that is needed, quotes doubled. */
-static void add_field(sp_output *out, const char *text)
-{
-    bool is_plain = text[0] != '\0' && strpbrk(text, ",\"\r\n") == NULL && text[0] != ' ';
-    if (is_plain) {
-        sp_output_add(out, text);
-        return;
-    }
-    sp_output_add(out, "\"");
-    for (const char *quote; (quote = strchr(text, '"')) != NULL; text = quote + 1) {
-        sp_output_add_n(out, text, (size_t)(quote - text) + 1);
-        sp_output_add(out, "\"");
-    }
-    sp_output_add(out, text);
-    sp_output_add(out, "\"");
-}
-
 static int read_piece(sp_results *results, size_t row, unsigned columns, uint64_t first,
                       size_t count, piece *out, sp_error *error)
 {
@@ -87,7 +70,7 @@ static int add_row(sp_output *out, sp_results *results, size_t row, unsigned col
         for (size_t i = 0; i < size; i++) {
             sp_output_integer(out, of->row->rank);
             sp_output_add_n(out, ",", 1);
-            add_field(out, of->row->region);
+            sp_output_field(out, of->row->region);
             sp_output_add_n(out, ",", 1);
             sp_output_integer(out, (int64_t)(first + i));
             sp_output_add_n(out, ",", 1);

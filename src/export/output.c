@@ -270,3 +270,19 @@ void sp_output_real(sp_output *out, double value)
     sp_text_add_real(&out->scratch, value);
     sp_output_add_scratch(out);
 }
+
+void sp_output_field(sp_output *out, const char *text)
+{
+    bool is_plain = text[0] != '\0' && strpbrk(text, ",\"\r\n") == NULL && text[0] != ' ';
+    if (is_plain) {
+        sp_output_add(out, text);
+        return;
+    }
+    sp_output_add(out, "\"");
+    for (const char *quote; (quote = strchr(text, '"')) != NULL; text = quote + 1) {
+        sp_output_add_n(out, text, (size_t)(quote - text) + 1);
+        sp_output_add(out, "\"");
+    }
+    sp_output_add(out, text);
+    sp_output_add(out, "\"");
+}

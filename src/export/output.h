@@ -63,6 +63,8 @@ void sp_output_real(sp_output *out, double value);
 void sp_text_add_real(sp_text *out, double value);
 /* Appends what was collected in `scratch` and empties that. */
 void sp_output_add_scratch(sp_output *out);
+/* A field of a CSV line as RFC 4180 has it: quoted where that is needed, quotes doubled. */
+void sp_output_field(sp_output *out, const char *text);
 /* A quoted JSON string. */
 void sp_output_string(sp_output *out, const char *text);
 

@@ -67,6 +67,54 @@ int sp_selection_ranks(const sp_selection *selection, const sp_results *results,
     return SP_OK;
 }
 
+/* ---- Order of regions ------------------------------------------------------------------------*/
+
+typedef struct ordered_region {
+    int64_t start;
+    size_t region;
+    bool is_called;
+} ordered_region;
+
+static int compare_regions(const void *a, const void *b)
+{
+    const ordered_region *x = a, *y = b;
+    if (x->is_called != y->is_called)
+        return x->is_called ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return (x->region > y->region) - (x->region < y->region);
+}
+
+int sp_selection_order(const sp_selection *selection, sp_results *results, size_t **out_regions,
+                       size_t *out_count, sp_error *error)
+{
+    ordered_region *order = malloc((results->regions.count + 1) * sizeof *order);
+    size_t *regions = malloc((results->regions.count + 1) * sizeof *regions);
+    size_t count = 0;
+    int status = order == NULL || regions == NULL ? sp_fail_memory(error, "ordering regions") : SP_OK;
+    for (size_t i = 0; status == SP_OK && i < results->regions.count; i++) {
+        sp_statistics all;
+        if (!selection->regions[i])
+            continue;
+        status = sp_results_region_statistics(results, i, NULL, 0, &all, error);
+        if (status == SP_OK)
+            order[count++] = (ordered_region){all.start_minimum, i, all.calls > 0};
+    }
+    if (status == SP_OK) {
+        qsort(order, count, sizeof *order, compare_regions);
+        for (size_t i = 0; i < count; i++)
+            regions[i] = order[i].region;
+        *out_regions = regions;
+        *out_count = count;
+    } else {
+        free(regions);
+    }
+    free(order);
+    return status;
+}
+
+/* ---- Labels ----------------------------------------------------------------------------------*/
+
 /* Name of a file without folders and ending; of ".json.gz" both endings go. */
 static void add_stem(sp_text *out, const char *path)
 {

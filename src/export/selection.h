@@ -21,6 +21,10 @@ void sp_selection_release(sp_selection *selection);
 int sp_selection_ranks(const sp_selection *selection, const sp_results *results,
                        uint32_t **out_ranks, size_t *out_count, sp_error *error);
 
+/* Regions that are selected, by their first entry on any rank, those without calls last; free() them. */
+int sp_selection_order(const sp_selection *selection, sp_results *results, size_t **out_regions,
+                       size_t *out_count, sp_error *error);
+
 /* Label of the options, else of the run, else the stem of its file, else "profile". */
 void sp_selection_add_label(const sp_selection *selection, const sp_results *results, sp_text *out);
 

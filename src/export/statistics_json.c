@@ -111,60 +111,18 @@ static int add_region(document *d, size_t run, size_t region, sp_error *error)
 
 /* ---- Order of regions ------------------------------------------------------------------------*/
 
-typedef struct ordered_region {
-    int64_t start;
-    size_t region;
-    bool is_called;
-} ordered_region;
-
-static int compare_regions(const void *a, const void *b)
-{
-    const ordered_region *x = a, *y = b;
-    if (x->is_called != y->is_called)
-        return x->is_called ? -1 : 1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return (x->region > y->region) - (x->region < y->region);
-}
-
-/* The selected regions by their first entry; free() them. */
-static int order_regions(document *d, size_t run, ordered_region **out, size_t *out_count,
-                         sp_error *error)
-{
-    sp_results *results = d->runs[run];
-    ordered_region *order = malloc((results->regions.count + 1) * sizeof *order);
-    size_t count = 0;
-    int status = order == NULL ? sp_fail_memory(error, "exporting statistics") : SP_OK;
-    for (size_t i = 0; status == SP_OK && i < results->regions.count; i++) {
-        sp_statistics all;
-        if (!d->selections[run].regions[i])
-            continue;
-        status = sp_results_region_statistics(results, i, NULL, 0, &all, error);
-        if (status == SP_OK)
-            order[count++] = (ordered_region){all.start_minimum, i, all.calls > 0};
-    }
-    if (status != SP_OK) {
-        free(order);
-        return status;
-    }
-    qsort(order, count, sizeof *order, compare_regions);
-    *out = order;
-    *out_count = count;
-    return SP_OK;
-}
-
 /* Names that every run has, in the order of the first. */
 static int add_common(document *d, sp_error *error)
 {
-    ordered_region *order = NULL;
-    size_t count = 0;
-    int status = d->num_runs == 0 ? SP_OK : order_regions(d, 0, &order, &count, error);
+    size_t *order = NULL, count = 0;
+    int status = d->num_runs == 0 ? SP_OK : sp_selection_order(&d->selections[0], d->runs[0], &order,
+                                                              &count, error);
     if (status != SP_OK)
         return status;
     sp_layout_key(&d->layout, "common_regions");
     sp_layout_open(&d->layout, '[');
     for (size_t i = 0; i < count; i++) {
-        const char *name = d->runs[0]->regions.items[order[i].region].name;
+        const char *name = d->runs[0]->regions.items[order[i]].name;
         bool is_common = true;
         for (size_t run = 1; is_common && run < d->num_runs; run++) {
             int64_t there = sp_results_find_region(d->runs[run], name);
@@ -200,13 +158,12 @@ static int add_run(document *d, size_t run, sp_error *error)
 {
     sp_json_layout *layout = &d->layout;
     sp_results *results = d->runs[run];
-    ordered_region *order;
-    size_t count;
+    size_t *order, count;
     sp_run_times times;
     sp_text label = {0};
     int status = sp_results_times(results, &times, error);
     if (status == SP_OK)
-        status = order_regions(d, run, &order, &count, error);
+        status = sp_selection_order(&d->selections[run], results, &order, &count, error);
     if (status != SP_OK)
         return status;
     if (d->labels != NULL && d->labels[run] != NULL)
@@ -224,7 +181,7 @@ static int add_run(document *d, size_t run, sp_error *error)
     sp_layout_key(layout, "region_statistics");
     sp_layout_open(layout, '{');
     for (size_t i = 0; status == SP_OK && i < count; i++)
-        status = add_region(d, run, order[i].region, error);
+        status = add_region(d, run, order[i], error);
     sp_layout_close(layout, '}');
     sp_layout_close(layout, '}');
     sp_text_release(&label);

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .json_export import JSONProfileError, export_json, read_json, write_json
     from .mpi_region import MPIRegion
     from .prof_export import export_flamegraph_svg, export_prof, load_prof, to_pstats
+    from .plot_data import export_plot_data
     from .profile_config import GPUOptions, HDF5Options, MemrayOptions, ProfilingOptions
     from .profile_io import load, read_profile, sniff_profile_format, write_profile
     from .profile_manager import ProfilingRun, RegionFactory, RegionHandle
@@ -68,6 +69,7 @@ _LAZY = {
     "export_chrome_trace": "trace_export",
     "export_flamegraph_svg": "prof_export",
     "export_json": "json_export",
+    "export_plot_data": "plot_data",
     "export_prof": "prof_export",
     "export_speedscope": "trace_export",
     "inspect_file": "inspection",
@@ -114,9 +116,10 @@ __all__ = [
     "ProfilingOptions", "ProfilingResults", "ProfilingRun", "Region", "RegionFactory",
     "RegionHandle", "build_call_arrays", "build_call_stack", "call_stack_children",
     "call_stack_roots", "collect_file_metadata", "collect_region_statistics", "define_region",
-    "export_chrome_trace", "export_flamegraph_svg", "export_json", "export_prof",
+    "export_chrome_trace", "export_flamegraph_svg", "export_json", "export_plot_data", "export_prof",
     "export_speedscope", "finalize", "inspect_file", "instrument", "is_active", "is_configured",
-    "last_results", "load", "load_prof", "merge_results", "metadata", "pause", "profile", "profile_command", "profile_script", "read_h5",
+    "last_results", "load", "load_prof", "merge_results", "metadata", "pause", "profile",
+    "profile_command", "profile_script", "read_h5",
     "read_h5_summary", "read_json", "read_profile", "recorded_regions", "region", "region_factory",
     "register_opt_in_tag", "registered_regions", "reset", "resume", "run", "session", "setup",
     "setup_from_env", "sniff_profile_format", "to_pstats", "write_json", "write_profile",

@@ -309,3 +309,23 @@ def compare_rows(
     label_a: str | None = None,
     label_b: str | None = None,
 ) -> tuple[list[dict[str, Any]], dict[str, Any] | None, bool, str]: ...
+def export_plot_data(
+    runs: Sequence[Run],
+    kind: str,
+    path: str | PathLike[str],
+    labels: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    ranks: Sequence[int] | None = None,
+    as_json: bool = False,
+    reduction: str = "pooled",
+    metrics: Sequence[str] = (),
+    sort_by: str | None = None,
+    top: int = 0,
+    bins: int = 0,
+    imbalance_metric: str = "total",
+    x_field: str | None = None,
+    start_time: float = 0.0,
+    end_time: float = 0.0,
+    min_duration: float = 0.0,
+    compact: bool = False,
+) -> None: ...

@@ -4,39 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_RUNS = 1000 };
-
-/* Runs of one side, borrowed from a tuple. */
-typedef struct run_side {
-    PyObject *owner;
-    sp_results *results[MAX_RUNS];
-    run_object *objects[MAX_RUNS];
-    size_t count;
-} run_side;
-
-static int take_side(const results_state *state, PyObject *value, run_side *out)
-{
-    out->owner = PySequence_Tuple(value);
-    if (out->owner == NULL) {
-        return -1;
-    }
-    out->count = (size_t)PyTuple_GET_SIZE(out->owner);
-    if (out->count > MAX_RUNS) {
-        PyErr_Format(PyExc_ValueError, "more than %d runs a side", MAX_RUNS);
-        return -1;
-    }
-    for (size_t i = 0; i < out->count; i++) {
-        PyObject *item = PyTuple_GET_ITEM(out->owner, (Py_ssize_t)i);
-        if (Py_TYPE(item) != state->run_type) {
-            PyErr_Format(PyExc_TypeError, "runs must be Run objects, not %s", Py_TYPE(item)->tp_name);
-            return -1;
-        }
-        out->objects[i] = (run_object *)item;
-        out->results[i] = ((run_object *)item)->results;
-    }
-    return 0;
-}
-
 static PyObject *number_or_none(double value)
 {
     if (isnan(value)) {
@@ -127,25 +94,7 @@ static int parse_names(const char *metric, const char *sort, PyObject *module,
     return 0;
 }
 
-/* Takes the locks of all runs; one that stands on both sides is taken once. The GIL is kept: the
- * work is short, its numbers are mostly stored. */
-static void lock_all(run_side *a, run_side *b, bool lock)
-{
-    for (size_t i = 0; i < a->count + b->count; i++) {
-        run_object *run = i < a->count ? a->objects[i] : b->objects[i - a->count];
-        bool is_first = true;
-        for (size_t j = 0; j < i && is_first; j++) {
-            is_first = run != (j < a->count ? a->objects[j] : b->objects[j - a->count]);
-        }
-        if (is_first && lock) {
-            results_lock(run);
-        } else if (is_first) {
-            results_unlock(run);
-        }
-    }
-}
-
-static PyObject *compare_sides(PyObject *module, run_side *a, run_side *b, PyObject *names,
+static PyObject *compare_sides(PyObject *module, run_list *a, run_list *b, PyObject *names,
                                PyObject *ranks, sp_compare_options *options)
 {
     text_list chosen_names = {NULL, NULL, 0};
@@ -161,10 +110,10 @@ static PyObject *compare_sides(PyObject *module, run_side *a, run_side *b, PyObj
     options->num_ranks = chosen_ranks.count;
     sp_comparison *comparison = NULL;
     sp_error error = {0};
-    lock_all(a, b, true);
+    results_lock_runs(a, b, true);
     const int status = sp_comparison_create(a->results, a->count, b->results, b->count, options,
                                             &comparison, &error);
-    lock_all(a, b, false);
+    results_lock_runs(a, b, false);
     results_release_texts(&chosen_names);
     PyMem_Free(chosen_ranks.ranks);
     return finish(module, status, &error, comparison);
@@ -188,12 +137,12 @@ PyObject *results_compare(PyObject *module, PyObject *args, PyObject *kwargs)
     }
     options.fail_on_new = fail_on_new;
     options.is_check = is_check;
-    run_side *sides = PyMem_Calloc(2, sizeof *sides);
+    run_list *sides = PyMem_Calloc(2, sizeof *sides);
     if (sides == NULL) {
         return PyErr_NoMemory();
     }
     const results_state *state = PyModule_GetState(module);
-    if (take_side(state, a_runs, &sides[0]) == 0 && take_side(state, b_runs, &sides[1]) == 0) {
+    if (results_take_runs(state, a_runs, &sides[0]) == 0 && results_take_runs(state, b_runs, &sides[1]) == 0) {
         answer = compare_sides(module, &sides[0], &sides[1], names, ranks, &options);
     }
     Py_XDECREF(sides[0].owner);

@@ -68,6 +68,12 @@ static PyMethodDef results_functions[] = {
     {"compare_rows", KEYWORDS(results_compare_rows),
      "compare_rows($module, rows, metric='total', label_a=None, label_b=None)\n--\n\n"
      "The same of rows made elsewhere."},
+    {"export_plot_data", KEYWORDS(results_export_plot_data),
+     "export_plot_data($module, runs, kind, path, labels=None, names=None, ranks=None, "
+     "as_json=False, reduction='pooled', metrics=(), sort_by=None, top=0, bins=0, "
+     "imbalance_metric='total', x_field=None, start_time=0.0, end_time=0.0, min_duration=0.0, "
+     "compact=False)\n--\n\n"
+     "Writes the data behind a plot of these runs."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -100,6 +100,19 @@ typedef struct text_list {
 int results_parse_texts(PyObject *value, const char *what, text_list *out);
 void results_release_texts(text_list *texts);
 
+/* Several runs, borrowed from a tuple. */
+enum { RESULTS_MAX_RUNS = 1000 };
+typedef struct run_list {
+    PyObject *owner; /* give back with Py_XDECREF */
+    sp_results *results[RESULTS_MAX_RUNS];
+    run_object *objects[RESULTS_MAX_RUNS];
+    size_t count;
+} run_list;
+int results_take_runs(const results_state *state, PyObject *value, run_list *out);
+/* Takes the locks of all runs of two lists, or gives them back; one that stands in both, or twice, is
+ * taken once. The GIL is kept: the work is short, its numbers are mostly stored. */
+void results_lock_runs(run_list *a, run_list *b, bool lock);
+
 /* Methods of Run, grouped by file. */
 /* results_calls.c */
 PyObject *run_column(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
@@ -137,6 +150,7 @@ PyObject *run_arrow_stream(PyObject *self, PyObject *rows);
 PyObject *results_format_rows(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *results_compare(PyObject *module, PyObject *args, PyObject *kwargs);      /* results_compare.c */
 PyObject *results_compare_rows(PyObject *module, PyObject *args, PyObject *kwargs); /* the same */
+PyObject *results_export_plot_data(PyObject *module, PyObject *args, PyObject *kwargs); /* results_plot.c */
 PyObject *results_format_cells(PyObject *module, PyObject *args, PyObject *kwargs);
 
 #endif
