@@ -2,6 +2,7 @@
 #include "command.h"
 #include "files.h"
 #include "output.h"
+#include "part.h"
 #include "selection.h"
 
 #include <stdio.h>
@@ -90,12 +91,12 @@ static int read_sides(compare_job *job)
 
 /* ---- Work ------------------------------------------------------------------------------------*/
 
-static int open_side(const cli_command *command, side *of)
+static int open_side(const cli_arguments *arguments, side *of)
 {
     int code = CLI_OK;
     of->runs = cli_allocate(of->count * sizeof *of->runs);
     while (code == CLI_OK && of->opened < of->count) {
-        code = cli_open(command, of->files[of->opened], &of->runs[of->opened]);
+        code = cli_open_part(arguments, of->files[of->opened], &of->runs[of->opened]);
         of->opened += code == CLI_OK;
     }
     return code;
@@ -136,15 +137,32 @@ static int tell(const compare_job *job, const sp_comparison *comparison)
     return code;
 }
 
+/* Tells what of the filters fits in none of the profiles. */
+static void hint(const compare_job *job)
+{
+    size_t count = job->a.count + job->b.count;
+    sp_results **runs = cli_allocate(count * sizeof *runs);
+    const sp_summary_options filters = {
+        .size = sizeof filters,
+        .include = job->options.include, .num_include = job->options.num_include,
+        .exclude = job->options.exclude, .num_exclude = job->options.num_exclude,
+        .ranks = job->options.ranks, .num_ranks = job->options.num_ranks};
+    memcpy(runs, job->a.runs, job->a.count * sizeof *runs);
+    memcpy(runs + job->a.count, job->b.runs, job->b.count * sizeof *runs);
+    cli_hint_at_common_filters(job->arguments->command, runs, count, &filters);
+    free(runs);
+}
+
 static int compare(compare_job *job)
 {
     sp_comparison *comparison;
     sp_error error = {0};
-    int status, code = open_side(job->arguments->command, &job->a);
+    int status, code = open_side(job->arguments, &job->a);
     if (code == CLI_OK)
-        code = open_side(job->arguments->command, &job->b);
+        code = open_side(job->arguments, &job->b);
     if (code != CLI_OK)
         return code;
+    hint(job);
     status = sp_comparison_create(job->a.runs, job->a.count, job->b.runs, job->b.count,
                                   &job->options, &comparison, &error);
     if (status != SP_OK)
@@ -176,6 +194,7 @@ static int run(const cli_arguments *arguments)
 
 #define COMPARE_OPTIONS                                                                            \
     CLI_FILTER_OPTIONS,                                                                            \
+    CLI_PART_OPTIONS,                                                                              \
     {.name = "metric", .kind = CLI_VALUE, .value_name = "METRIC", .choices = metrics,              \
      .help = "what is compared (default: total)"},                                                 \
     {.name = "reduce", .kind = CLI_VALUE, .value_name = "HOW", .choices = cli_reductions,            \

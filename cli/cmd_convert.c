@@ -2,6 +2,7 @@
  * back. */
 #include "command.h"
 #include "files.h"
+#include "part.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,7 +76,7 @@ static int run_convert(const cli_arguments *arguments)
     if (code == CLI_OK && arguments->num_words > 1)
         code = cli_usage_error(arguments->command, "one profile at a time; 'merge' makes one of several");
     if (code == CLI_OK)
-        code = cli_open(arguments->command, arguments->words[0], &run);
+        code = cli_open_part(arguments, arguments->words[0], &run);
     if (code != CLI_OK)
         return code;
     code = set_label(arguments, arguments->words[0], run);
@@ -127,14 +128,17 @@ static int run_merge(const cli_arguments *arguments)
     return code;
 }
 
-static const cli_option options[] = {
-    {.name = "output", .letter = 'o', .kind = CLI_VALUE, .value_name = "PATH",
-     .help = "the profile to write: .json and .json.gz are JSON, all else HDF5"},
-    {.name = "label", .kind = CLI_VALUE, .value_name = "TEXT", .help = "label of the result"},
-    {.name = "compression", .kind = CLI_VALUE, .value_name = "HOW", .choices = compressions,
-     .help = "of an HDF5 profile (default: none)"},
-    {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing"},
-};
+#define OUTPUT_OPTIONS \
+    {.name = "output", .letter = 'o', .kind = CLI_VALUE, .value_name = "PATH", \
+     .help = "the profile to write: .json and .json.gz are JSON, all else HDF5"}, \
+    {.name = "label", .kind = CLI_VALUE, .value_name = "TEXT", .help = "label of the result"}, \
+    {.name = "compression", .kind = CLI_VALUE, .value_name = "HOW", .choices = compressions, \
+     .help = "of an HDF5 profile (default: none)"}, \
+    {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing"}
+
+static const cli_option convert_options[] = {OUTPUT_OPTIONS, CLI_PART_OPTIONS};
+
+static const cli_option merge_options[] = {OUTPUT_OPTIONS};
 
 const cli_command cli_convert = {
     .name = "convert",
@@ -142,8 +146,8 @@ const cli_command cli_convert = {
     .summary = "write a profile in another format",
     .description = "Reads a profile of any format (HDF5, JSON, native trace) and writes it as HDF5 or\n"
                    "JSON, without loss.",
-    .options = options,
-    .num_options = CLI_COUNT(options),
+    .options = convert_options,
+    .num_options = CLI_COUNT(convert_options),
     .min_words = 1,
     .run = run_convert,
 };
@@ -155,8 +159,8 @@ const cli_command cli_merge = {
     .description =
         "Puts the ranks and regions of several profiles into one. Metadata are those of the first.\n"
         "A region that two of them have on one rank is an error.",
-    .options = options,
-    .num_options = CLI_COUNT(options),
+    .options = merge_options,
+    .num_options = CLI_COUNT(merge_options),
     .min_words = 1,
     .run = run_merge,
 };

@@ -3,6 +3,7 @@
 #include "export_names.h"
 #include "export_plots.h"
 #include "files.h"
+#include "part.h"
 #include "selection.h"
 
 #include <stdio.h>
@@ -218,7 +219,7 @@ static int export_files(export_job *job)
     int code = CLI_OK;
     for (size_t i = 0; code == CLI_OK && i < job->num_files; i++) {
         sp_results *results;
-        code = cli_open(job->arguments->command, job->files[i], &results);
+        code = cli_open_part(job->arguments, job->files[i], &results);
         if (code != CLI_OK)
             break;
         if (!job->has_hinted)
@@ -237,7 +238,7 @@ static int export_together(export_job *job)
     size_t opened = 0;
     int code = read_labels(job, &labels);
     while (code == CLI_OK && opened < job->num_files) {
-        code = cli_open(job->arguments->command, job->files[opened], &runs[opened]);
+        code = cli_open_part(job->arguments, job->files[opened], &runs[opened]);
         opened += code == CLI_OK;
     }
     if (code == CLI_OK)
@@ -312,6 +313,7 @@ static const cli_option options[] = {
     {.name = "output", .letter = 'o', .kind = CLI_VALUE, .value_name = "DIR",
      .help = "folder for the files; it is made when missing (default: the current one)"},
     CLI_FILTER_OPTIONS,
+    CLI_PART_OPTIONS,
     {.name = "no-call-paths", .kind = CLI_FLAG,
      .help = "prof, flamegraph: one entry a region, not one a call path"},
     {.name = "width", .kind = CLI_VALUE, .value_name = "PIXELS",

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "files.h"
 #include "output.h"
+#include "part.h"
 #include "selection.h"
 
 #include <stdio.h>
@@ -21,17 +22,18 @@ static int make_metadata(sp_results *const *runs, size_t count, const sp_inspect
 }
 
 /* Writes the document, or nothing when one of the files cannot be read. */
-static int write_document(const cli_command *command, char *const *files, size_t count,
+static int write_document(const cli_arguments *arguments, char *const *files, size_t count,
                           document_maker make, const sp_inspection_options *options,
                           const char *path)
 {
+    const cli_command *command = arguments->command;
     sp_results **runs = cli_allocate(count * sizeof *runs);
     sp_error error = {0};
     char *text = NULL;
     size_t opened = 0;
     int code = CLI_OK;
     while (opened < count && code == CLI_OK) {
-        code = cli_open(command, files[opened], &runs[opened]);
+        code = cli_open_part(arguments, files[opened], &runs[opened]);
         if (code == CLI_OK && options)
             cli_hint_at_filters(command, files[opened], runs[opened], options->summary);
         opened += code == CLI_OK;
@@ -68,7 +70,7 @@ static int inspect_file(const cli_arguments *arguments, const char *path,
                         const sp_inspection_options *options)
 {
     sp_results *results;
-    int code = cli_open(arguments->command, path, &results);
+    int code = cli_open_part(arguments, path, &results);
     if (code != CLI_OK)
         return code;
     if (!cli_has(arguments, "quiet"))
@@ -94,7 +96,7 @@ static int inspect_files(const cli_arguments *arguments, char *const *files, siz
     options.sources = sources;
     selection->summary.color = cli_wants_color(STDOUT_FILENO);
     if (cli_has(arguments, "json"))
-        first_failure = write_document(arguments->command, files, count, sp_results_inspect_json,
+        first_failure = write_document(arguments, files, count, sp_results_inspect_json,
                                        &options, "-");
     for (size_t i = 0; i < count && !cli_has(arguments, "json"); i++) {
         int code;
@@ -123,7 +125,7 @@ static int run(const cli_arguments *arguments)
         return CLI_FAILED;
     }
     if (metadata_path)
-        code = write_document(arguments->command, files, count, make_metadata, NULL, metadata_path);
+        code = write_document(arguments, files, count, make_metadata, NULL, metadata_path);
     if (code == CLI_OK)
         code = inspect_files(arguments, files, count, &selection);
     cli_release_files(files, count);
@@ -133,6 +135,7 @@ static int run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     CLI_FILTER_OPTIONS,
+    CLI_PART_OPTIONS,
     CLI_TABLE_OPTIONS,
     {.name = "full", .kind = CLI_FLAG, .help = "do not shorten long metadata values"},
     {.name = "source", .kind = CLI_LIST, .value_name = "NAME",

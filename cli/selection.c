@@ -122,7 +122,10 @@ int cli_select(const cli_arguments *arguments, cli_selection *out)
 {
     const char *sort = cli_value(arguments, "sort");
     const char *mode = cli_value(arguments, "percentage-mode");
+    const char *reduction = cli_value(arguments, "reduce");
     *out = (cli_selection){.summary = {.size = sizeof out->summary, .sort = SP_SORT_START}};
+    if (reduction && sp_compare_parse_reduction(reduction, &out->summary.reduction, NULL) != SP_OK)
+        return cli_usage_error(arguments->command, "argument --reduce: invalid choice: '%s'", reduction);
     if (sort && sp_summary_parse_sort(sort, &out->summary.sort, NULL) != SP_OK)
         return cli_usage_error(arguments->command, "argument --sort: invalid choice: '%s'", sort);
     if (read_count(arguments, "top", &out->summary.top) != CLI_OK ||
@@ -176,7 +179,7 @@ void cli_hint_at_common_filters(const cli_command *command, sp_results *const *r
     while (known < num_runs &&
            sp_results_filter_hints(runs[known], options, &hints[known], NULL) == SP_OK)
         known++;
-    for (char *line = known == num_runs && num_runs > 0 ? hints[0] : ""; *line;) {
+    for (const char *line = known == num_runs && num_runs > 0 ? hints[0] : ""; *line;) {
         size_t length = strcspn(line, "\n");
         bool is_common = true;
         for (size_t i = 1; is_common && i < known; i++)

@@ -30,6 +30,8 @@ bool cli_is_rank_word(const char *word);
              "min, max, first, last, std, p50, p95, p99, imbalance, gpu_total, gpu_avg"},          \
     {.name = "percentage-mode", .kind = CLI_VALUE, .value_name = "MODE",                           \
      .choices = cli_percentage_modes, .help = "what the percentages count"},                       \
+    {.name = "reduce", .kind = CLI_VALUE, .value_name = "HOW", .choices = cli_reductions,          \
+     .help = "what becomes of several ranks (default: pooled, all calls together)"},               \
     {.name = "top", .kind = CLI_VALUE, .value_name = "N",                                          \
      .help = "only the N most important rows: by the sort key, in order of start by total"},       \
     {.name = "depth", .kind = CLI_VALUE, .value_name = "N",                                        \

@@ -70,6 +70,39 @@ SP_API int sp_results_import(const char *const *paths, size_t num_paths, const c
 SP_API int sp_results_merge(sp_results *profile, sp_results *native, sp_results **out,
                             sp_error *error);
 
+/* ---- Parts of a run --------------------------------------------------------------------------*/
+
+/* How many calls of a region are left out. */
+typedef struct sp_region_skip {
+    const char *region; /* its name */
+    uint64_t calls;
+} sp_region_skip;
+
+/* What is left out: warm-up, or everything outside of a window of time. Zero-initialise and set
+ * `size`. */
+typedef struct sp_narrow_options {
+    size_t size;
+    uint64_t skip_calls;         /* the first so many calls of each region on each rank, with all calls
+                                    inside them; regions with no more calls than that are spared */
+    const sp_region_skip *skips; /* the same of single regions, which are not spared */
+    size_t num_skips;
+    const char *after_region; /* what was before the last call of this region had ended; on a rank
+                                 without it before the earliest such moment of the others */
+    int64_t start_ns, end_ns; /* what was before and after, in ns since the first entry of the run; 0:
+                                 no limit */
+    bool takes_over;          /* `from` is closed with the new run */
+} sp_narrow_options;
+
+/* A part of a run as a run of its own, for every question that can be asked of one. Calls that are in
+ * progress at a limit of time are cut there. A call that is kept keeps its whole length, so that calls
+ * left out inside it count as its own time. Costs one bit a call. `from` must live as long as the new
+ * run, unless it takes over, and must not change. SP_ERR_NOT_FOUND for a region that the run lacks,
+ * SP_ERR_NO_EVENTS for runs that kept totals. */
+SP_API int sp_results_narrow(sp_results *from, const sp_narrow_options *options, sp_results **out,
+                             sp_error *error);
+/* What was left out, for people; "" of a whole run. */
+SP_API const char *sp_results_left_out(const sp_results *results);
+
 SP_API void sp_results_close(sp_results *results);
 
 /* ---- What is in it ---------------------------------------------------------------------------*/
@@ -191,6 +224,12 @@ typedef enum sp_summary_sort {
     SP_SORT_IMBALANCE, SP_SORT_NAME
 } sp_summary_sort;
 
+/* What becomes of the values of several ranks. Pooled: that of all their calls together. The others
+ * take the metric of each rank that has the region. */
+typedef enum sp_rank_reduction {
+    SP_REDUCE_POOLED, SP_REDUCE_MAXIMUM, SP_REDUCE_MEAN, SP_REDUCE_MINIMUM, SP_REDUCE_SUM
+} sp_rank_reduction;
+
 /* Filters and layout of a summary; zero-initialise and set `size`. */
 typedef struct sp_summary_options {
     size_t size;
@@ -215,6 +254,9 @@ typedef struct sp_summary_options {
     size_t top;            /* so many rows at most: those that the sort puts first, sorted by start
                               those with the largest totals; 0: all */
     size_t max_depth;      /* so many levels of call paths; 0: all */
+    sp_rank_reduction reduction; /* not pooled: each number is that of every rank on its own, then
+                                    reduced over those that have the row; a mean number of calls is
+                                    rounded, the imbalance stays one over ranks */
 } sp_summary_options;
 
 /* One row of the table: a call path pooled over the selected ranks (or one region when the calls
@@ -296,6 +338,11 @@ SP_API int sp_results_inspect_json(sp_results *const *runs, size_t num_runs,
  * names; "" when there is none. free() it. */
 SP_API int sp_results_filter_hints(sp_results *results, const sp_summary_options *options,
                                    char **out_text, sp_error *error);
+
+/* A line that says that no region has that name, with the nearest names; "" when there is one. free()
+ * it. */
+SP_API int sp_results_name_hint(sp_results *results, const char *name, char **out_text,
+                                sp_error *error);
 
 /* JSON text {"files": [{"file_path", "num_ranks", "metadata"}]} of these runs, indented by 2, never
  * clipped; free() it. */
@@ -381,12 +428,6 @@ typedef enum sp_metric {
     SP_METRIC_P95, SP_METRIC_P99, SP_METRIC_IMBALANCE, SP_METRIC_CALLS, SP_METRIC_GPU_TOTAL,
     SP_METRIC_GPU_AVERAGE, SP_METRIC_FIRST, SP_METRIC_LAST
 } sp_metric;
-
-/* What becomes of the values of several ranks. Pooled: that of all their calls together. The others
- * take the metric of each rank that has the region. */
-typedef enum sp_rank_reduction {
-    SP_REDUCE_POOLED, SP_REDUCE_MAXIMUM, SP_REDUCE_MEAN, SP_REDUCE_MINIMUM, SP_REDUCE_SUM
-} sp_rank_reduction;
 
 /* The plots whose data can be exported. The last four compare runs and need two or more of them, the
  * call graph shows one rank of one run. */

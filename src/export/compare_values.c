@@ -177,9 +177,11 @@ int sp_compare_value(sp_results *results, size_t region, const sp_compare_option
         return status;
     for (uint32_t r = results->regions.items[region].first_row; status == SP_OK && r != SP_NO_ROW;
          r = results->rows.items[r].next_in_region) {
-        uint32_t rank = results->rows.items[r].row->rank;
+        const sp_row *row = results->rows.items[r].row;
+        uint32_t rank = row->rank;
         double value = (double)NAN;
-        if (sp_rank_filter_takes(&filter, rank))
+        bool is_called = (row->has_aggregate ? row->aggregate.count : row->count) > 0;
+        if (is_called && sp_rank_filter_takes(&filter, rank))
             status = pooled(results, region, options->metric, &rank, 1, &value, error);
         if (status != SP_OK || isnan(value))
             continue;

@@ -118,3 +118,20 @@ int sp_results_filter_hints(sp_results *results, const sp_summary_options *optio
         *out_text = text;
     return status;
 }
+
+int sp_results_name_hint(sp_results *results, const char *name, char **out_text, sp_error *error)
+{
+    sp_text out = {0};
+    if (sp_results_find_region(results, name) < 0) {
+        sp_text_add(&out, "no region is called '");
+        sp_text_add_visible(&out, name);
+        sp_text_add(&out, "'");
+        add_nearest(&out, results, name);
+    }
+    char *text = sp_text_take(&out);
+    sp_text_release(&out);
+    if (text == NULL)
+        return sp_fail_memory(error, "looking for a region");
+    *out_text = text;
+    return SP_OK;
+}

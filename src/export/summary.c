@@ -168,6 +168,9 @@ static int take_options(sp_summary *summary, const sp_summary_options *options, 
     int status = sp_summary_take_layout(summary, options, error);
     if (status != SP_OK)
         return status;
+    if ((unsigned)request->options.reduction > SP_REDUCE_SUM)
+        return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "there is no reduction %d",
+                       (int)request->options.reduction);
     if ((unsigned)request->options.sort >= NUM_SORT_KEYS)
         return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "there is no sort key %d",
                        (int)request->options.sort);
@@ -295,17 +298,24 @@ static bool has_device_times(const sp_results *results)
     return false;
 }
 
-static int add_rows(sp_summary *summary, sp_error *error)
+static int add_pooled(sp_summary *summary, bool flat, sp_error *error)
 {
     bool done = false;
-    int status = SP_OK;
-    summary->has_gpu = has_device_times(summary->results);
-    if (!summary->results->is_aggregate)
+    int status = find_session(summary, error);
+    if (status == SP_OK && !flat && !summary->results->is_aggregate)
         status = sp_summary_add_paths(summary, &done, error);
     if (status == SP_OK && !done) {
         summary->is_flat = true;
         status = sp_summary_add_regions(summary, error);
     }
+    return status;
+}
+
+static int add_rows(sp_summary *summary, bool flat, sp_error *error)
+{
+    summary->has_gpu = has_device_times(summary->results);
+    int status = summary->request.options.reduction == SP_REDUCE_POOLED
+                     ? add_pooled(summary, flat, error) : sp_summary_add_reduced(summary, error);
     summary->has_gpu = false;
     for (size_t i = 0; i < summary->entries.count; i++)
         summary->has_gpu =
@@ -313,8 +323,8 @@ static int add_rows(sp_summary *summary, sp_error *error)
     return status;
 }
 
-int sp_summary_create(sp_results *results, const sp_summary_options *options, sp_summary **out,
-                      sp_error *error)
+int sp_summary_create_rows(sp_results *results, const sp_summary_options *options, bool flat,
+                           sp_summary **out, sp_error *error)
 {
     sp_summary *summary = calloc(1, sizeof *summary);
     if (summary == NULL)
@@ -322,11 +332,23 @@ int sp_summary_create(sp_results *results, const sp_summary_options *options, sp
     summary->results = results;
     int status = take_options(summary, options, error);
     if (status == SP_OK)
-        status = add_rows(summary, error);
-    if (status == SP_OK)
-        status = find_session(summary, error);
-    if (status == SP_OK)
-        status = sort_rows(summary, error);
+        status = add_rows(summary, flat, error);
+    if (status != SP_OK) {
+        sp_summary_free(summary);
+        return status;
+    }
+    *out = summary;
+    return SP_OK;
+}
+
+int sp_summary_create(sp_results *results, const sp_summary_options *options, sp_summary **out,
+                      sp_error *error)
+{
+    sp_summary *summary;
+    int status = sp_summary_create_rows(results, options, false, &summary, error);
+    if (status != SP_OK)
+        return status;
+    status = sort_rows(summary, error);
     if (status == SP_OK)
         status = sp_summary_limit(summary, error);
     if (status != SP_OK) {

@@ -61,6 +61,11 @@ int sp_summary_take_layout(sp_summary *summary, const sp_summary_options *option
 int sp_summary_add_paths(sp_summary *summary, bool *out_done, sp_error *error);
 /* Adds the rows, one a region. */
 int sp_summary_add_regions(sp_summary *summary, sp_error *error);
+/* The rows of each selected rank, reduced as the options say; sets the total of the session too. */
+int sp_summary_add_reduced(sp_summary *summary, sp_error *error);
+/* Rows and total of the session in the order in which they are built; `flat`: one row a region. */
+int sp_summary_create_rows(sp_results *results, const sp_summary_options *options, bool flat,
+                           sp_summary **out, sp_error *error);
 /* Adds a row without calls for each selected region that was not called. */
 int sp_summary_add_uncalled(sp_summary *summary, const bool *called, sp_error *error);
 

@@ -119,6 +119,26 @@ static void write_reason(const sp_summary *summary, sp_text *out)
     sp_text_add(out, ".");
 }
 
+static void write_left_out(const sp_summary *summary, sp_text *out)
+{
+    if (summary->results->left_out[0] == '\0')
+        return;
+    sp_text_add(out, "Left out: ");
+    sp_text_add_visible(out, summary->results->left_out);
+    sp_text_add(out, ".");
+}
+
+static void write_reduction(const sp_summary *summary, sp_text *out)
+{
+    static const char *const texts[] = {
+        [SP_REDUCE_POOLED] = "", [SP_REDUCE_MAXIMUM] = "the largest of the ranks",
+        [SP_REDUCE_MEAN] = "the mean of the ranks", [SP_REDUCE_MINIMUM] = "the smallest of the ranks",
+        [SP_REDUCE_SUM] = "the sum over the ranks"};
+    sp_rank_reduction reduction = summary->request.options.reduction;
+    if (reduction != SP_REDUCE_POOLED)
+        sp_text_format(out, "Each number is %s that have the row.", texts[reduction]);
+}
+
 static void add_notes(const sp_summary *summary, sp_box *box)
 {
     bool is_recursive = false, has_uncalled = false;
@@ -144,6 +164,8 @@ static void add_notes(const sp_summary *summary, sp_box *box)
     if (summary->has_gpu)
         note(box, "Warning: asynchronous GPU work may still run when its region has ended, so "
                   "device times need not fit into the times beside them.");
+    note_written(summary, box, write_left_out);
+    note_written(summary, box, write_reduction);
     note_written(summary, box, write_reason);
     note_written(summary, box, sp_summary_write_open_calls);
     note_written(summary, box, sp_summary_write_losses);

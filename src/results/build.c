@@ -12,6 +12,7 @@ int sp_results_create(sp_results **out, sp_error *error)
     if (results == NULL)
         return sp_fail_memory(error, "creating a run");
     results->path = "";
+    results->left_out = "";
     *out = results;
     return SP_OK;
 }

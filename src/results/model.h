@@ -60,6 +60,7 @@ struct sp_results {
     const sp_store_table *store; /* NULL: built by hand */
     sp_store_reader *reader;
     const char *path;
+    const char *left_out; /* of a part of a run, what is not in it; "" */
     uint64_t file_bytes;
     int schema;
     bool is_aggregate;

@@ -44,6 +44,14 @@ options:
   -e, --exclude REGEX     leave out regions whose name starts with a match of
                           REGEX; may be repeated
   -r, --ranks RANK...     only these ranks: numbers and ranges, as in 0 2 4-7
+  --skip-calls [REGION=]N
+                          leave out warm-up: the first N calls of each region
+                          that has more, or of REGION; may be repeated
+  --warmup REGION         leave out what was before the last call of REGION had
+                          ended
+  --from SECONDS          leave out what was before, counted from the first
+                          entry
+  --to SECONDS            leave out what was after
   --sort KEY              order of the regions (default: start): start, total,
                           calls, avg, min, max, first, last, std, p50, p95, p99,
                           imbalance, name
@@ -51,6 +59,8 @@ options:
                           percent, parent_percent, avg, min, max, first, last,
                           std, p50, p95, p99, imbalance, gpu_total, gpu_avg
   --percentage-mode MODE  what the percentages count: coverage, exclusive
+  --reduce HOW            what becomes of several ranks (default: pooled, all
+                          calls together): pooled, max, mean, min, sum
   --top N                 only the N most important rows: by the sort key, in
                           order of start by total
   --depth N               only N levels of calls

@@ -317,7 +317,7 @@ def test_names_of_any_kind_survive():
 def test_public_functions_have_signatures():
     assert list(inspect.signature(ProfilingResults.print_summary).parameters)[1:] == [
         "include", "exclude", "ranks", "sort", "title", "stream", "suppress_notes", "columns",
-        "percentage_mode",
+        "percentage_mode", "reduction",
     ]  # fmt: skip
     for owner in (Region, MPIRegion, ProfilingResults):
         for name, member in inspect.getmembers(owner, inspect.isroutine):

@@ -48,7 +48,8 @@ CASES = [
     (
         sp.ProfilingResults.print_summary,
         "(self, include=None, exclude=None, ranks=None, sort='start', title=None, stream=None, "
-        "suppress_notes=False, columns=None, percentage_mode='coverage')",
+        "suppress_notes=False, columns=None, percentage_mode='coverage', "
+        "reduction='pooled')",
     ),
     (sp.ProfilingResults.to_dataframe, "(self, include=None, exclude=None, per_rank=False)"),
     (sp.Region.percentile_duration, "(self, percentile)"),

@@ -224,6 +224,16 @@ class Run:
         name: str,
         coro_name: str,
     ) -> None: ...
+    def narrow(
+        self,
+        skip_calls: int = 0,
+        skips: Mapping[str, int] | None = None,
+        after_region: str | None = None,
+        start_ns: int = 0,
+        end_ns: int = 0,
+    ) -> Run: ...
+    @property
+    def left_out(self) -> str: ...
     def set_num_ranks(self, num_ranks: int, /) -> None: ...
     def write(
         self,
@@ -243,6 +253,7 @@ class Run:
         color: bool = False,
         title: str | None = None,
         file_path: str | None = None,
+        reduction: str = "pooled",
     ) -> list[dict[str, Any]]: ...
     def summary_text(
         self,
@@ -255,6 +266,7 @@ class Run:
         color: bool = False,
         title: str | None = None,
         file_path: str | None = None,
+        reduction: str = "pooled",
     ) -> str: ...
     def inspect(
         self,
@@ -302,6 +314,7 @@ def compare(
     is_check: bool = False,
     label_a: str | None = None,
     label_b: str | None = None,
+    reduction: str = "pooled",
 ) -> tuple[list[dict[str, Any]], dict[str, Any] | None, bool, str]: ...
 def compare_rows(
     rows: Iterable[Mapping[str, Any]],

@@ -26,6 +26,7 @@ __all__ = [
 #: What can be compared.
 METRICS = (
     "total", "avg", "min", "max", "p50", "p95", "p99", "imbalance", "calls", "gpu_total", "gpu_avg",
+    "first", "last",
 )  # fmt: skip
 
 #: Orders of the rows.
@@ -71,6 +72,7 @@ def diff_rows(
     metric: str = "total",
     sort: str = "delta",
     threshold: float | None = None,
+    reduction: str = "pooled",
 ) -> list[dict[str, Any]]:
     """Compares two runs region by region.
 
@@ -83,6 +85,7 @@ def diff_rows(
         metric: One of :data:`METRICS`.
         sort: ``delta`` or ``pct`` (largest change first) or ``name``.
         threshold: Leave out regions that changed by fewer percent.
+        reduction: What becomes of several ranks: ``pooled``, ``max``, ``mean``, ``min``, ``sum``.
 
     Returns:
         Dictionaries with ``name``, ``a``, ``b`` (None where a run lacks the region), ``delta`` (a
@@ -91,7 +94,9 @@ def diff_rows(
     Raises:
         ValueError: A metric or sort key that does not exist; the text lists the choices.
     """
-    rows, _, _, _ = _compare(a, b, include, exclude, ranks, threshold, metric=metric, sort=sort)
+    rows, _, _, _ = _compare(
+        a, b, include, exclude, ranks, threshold, metric=metric, sort=sort, reduction=reduction
+    )
     return _plain(rows)
 
 
@@ -106,6 +111,7 @@ def check_rows(
     sort: str = "delta",
     threshold: float | None = None,
     fail_on_new: bool = False,
+    reduction: str = "pooled",
 ) -> list[dict[str, Any]]:
     """Returns the rows of :func:`diff_rows` that grew by more than a budget.
 
@@ -120,12 +126,13 @@ def check_rows(
         sort: ``delta`` or ``pct`` (largest change first) or ``name``.
         threshold: Leave out regions that changed by fewer percent.
         fail_on_new: Regions that only ``b`` has count too.
+        reduction: As of :func:`diff_rows`.
 
     Raises:
         ValueError: A negative budget, or a metric or sort key that does not exist.
     """
     rows, _, _, _ = _compare(
-        a, b, include, exclude, ranks, threshold, metric=metric, sort=sort,
+        a, b, include, exclude, ranks, threshold, metric=metric, sort=sort, reduction=reduction,
         max_regression=max_regression, fail_on_new=fail_on_new, is_check=True,
     )  # fmt: skip
     return _plain(row for row in rows if row["violation"])
@@ -169,13 +176,14 @@ def diff_files(
     sort: str = "delta",
     threshold: float | None = None,
     stream: TextIO | None = None,
+    reduction: str = "pooled",
 ) -> list[dict[str, Any]]:
     """Prints how two profiles differ; returns the rows. Arguments as :func:`diff_rows`."""
     from .summary import write_text
 
     first, second = _load(a, b)
     rows, _, _, text = _compare(
-        first, second, include, exclude, ranks, threshold, metric=metric, sort=sort,
+        first, second, include, exclude, ranks, threshold, metric=metric, sort=sort, reduction=reduction,
         label_a=str(a), label_b=str(b),
     )  # fmt: skip
     write_text(text, stream)
@@ -194,6 +202,7 @@ def check_files(
     threshold: float | None = None,
     fail_on_new: bool = False,
     stream: TextIO | None = None,
+    reduction: str = "pooled",
 ) -> int:
     """Prints whether a profile is within a budget; returns 0 when it is, else 1.
 
@@ -203,7 +212,7 @@ def check_files(
 
     first, second = _load(a, b)
     _, _, passes, text = _compare(
-        first, second, include, exclude, ranks, threshold, metric=metric, sort=sort,
+        first, second, include, exclude, ranks, threshold, metric=metric, sort=sort, reduction=reduction,
         max_regression=max_regression, fail_on_new=fail_on_new, is_check=True,
         label_a=str(a), label_b=str(b),
     )  # fmt: skip

@@ -8,7 +8,7 @@ from .region import Region, summary_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from ._columns import FloatArray
@@ -21,6 +21,13 @@ _COLORS = (
     "#a8a43a", "#3aa3b0", "#6d8fd0", "#e0a458", "#79b979", "#dd7f78", "#af90cf", "#b08a70",
     "#dd9cc8", "#97a1a6", "#c4c072", "#76bfc8",
 )  # fmt: skip
+
+_REDUCTIONS: dict[str, Callable[[list[Any]], Any]] = {
+    "max": max,
+    "mean": lambda values: sum(values) / len(values),
+    "min": min,
+    "sum": sum,
+}
 
 
 def color_of(name: str) -> str:
@@ -393,6 +400,29 @@ class MPIRegion:
         """How far the slowest rank lies above the mean, in percent; 0.0 when balanced."""
         ratio = self.rank_imbalance
         return 100.0 * (ratio - 1.0) if ratio else 0.0
+
+    def reduced(self, reduction: str = "max") -> dict[str, Any]:
+        """Returns the statistics of each rank, reduced over the ranks that have calls.
+
+        Args:
+            reduction: ``max``, ``mean``, ``min`` or ``sum``; ``pooled`` is :meth:`get_summary`.
+
+        Raises:
+            ValueError: A reduction that does not exist; the text lists the choices.
+        """
+        if reduction == "pooled":
+            return self.get_summary()
+        how = _REDUCTIONS.get(reduction)
+        if how is None:
+            choices = ", ".join(("pooled", *_REDUCTIONS))
+            raise ValueError(f"unknown reduction {reduction!r}; choose from {choices}")
+        parts = [self[rank].get_summary() for rank in self.ranks if self[rank].num_calls]
+        summary: dict[str, Any] = {"name": self.name, "num_ranks": len(parts)}
+        for key in self.get_summary():
+            if key not in summary:
+                known = [part[key] for part in parts if part.get(key) is not None]
+                summary[key] = how(known) if known else None
+        return summary
 
     def get_summary(self) -> dict[str, Any]:
         """Returns name, number of ranks and the pooled statistics in seconds."""

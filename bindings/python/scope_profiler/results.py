@@ -8,7 +8,6 @@ from pathlib import Path
 
 from . import _columns
 from ._frames import summary_row
-from ._lanes import copy_lanes
 from ._results import EventDataUnavailableError, Run
 from .mpi_region import MPIRegion
 from .region import Region
@@ -567,6 +566,7 @@ class ProfilingResults:
         suppress_notes: bool = False,
         columns: Iterable[str] | str | None = None,
         percentage_mode: str = "coverage",
+        reduction: str = "pooled",
     ) -> None:
         """Prints the summary table: one row per call path, pooled over ranks.
 
@@ -584,9 +584,11 @@ class ProfilingResults:
                 ``p50``, ``p95``, ``p99``, ``imbalance``, ``gpu_total``, ``gpu_avg``; default
                 region, percent and total.
             percentage_mode: ``coverage`` or ``exclusive``.
+            reduction: What becomes of several ranks: ``pooled`` (all calls together), or ``max``,
+                ``mean``, ``min``, ``sum`` of those that have the row.
 
         Raises:
-            ValueError: A sort key, column or mode that does not exist; the text lists the choices.
+            ValueError: A sort key, column, mode or reduction that does not exist; the text lists the choices.
         """
         if not self.is_root:
             return
@@ -603,8 +605,41 @@ class ProfilingResults:
             suppress_notes=suppress_notes,
             columns=columns,
             percentage_mode=percentage_mode,
+            reduction=reduction,
         )
         write_text(text, stream)
+
+    # ---- parts -------------------------------------------------------------------------------
+
+    def narrowed(
+        self,
+        *,
+        skip_calls: int | Mapping[str, int] = 0,
+        warmup: str | None = None,
+        start: float = 0.0,
+        end: float | None = None,
+    ) -> ProfilingResults:
+        """Returns a part of the run as a run of its own: without warm-up, within a window of time.
+
+        Calls in progress at a limit of time are cut there. A call that is kept keeps its whole
+        length, so that calls left out inside it count as its own time.
+
+        Args:
+            skip_calls: The first so many calls of each region on each rank are left out, with all
+                calls inside them; regions with no more calls than that are spared. A mapping of
+                region names to numbers is about those regions alone, which are not spared.
+            warmup: What was before the last call of this region had ended is left out; on a rank
+                without it before the earliest such moment of the others.
+            start: What was before is left out, in seconds since the first entry.
+            end: What was after is left out.
+
+        Raises:
+            ValueError: A region that the run does not have, or a limit below 0.
+            EventDataUnavailableError: The run kept totals only, or its calls were not read.
+        """
+        from ._parts import narrowed
+
+        return narrowed(self, skip_calls, warmup, start, end)
 
     # ---- counters ----------------------------------------------------------------------------
 
@@ -755,34 +790,6 @@ def merge_results(
     Raises:
         ValueError: No run is left, or a region appears in two of them.
     """
-    roots = [results for results in result_sets if results.is_root]
-    if not roots:
-        raise ValueError("merge_results() needs at least one result set of a root rank")
-    run = Run.create()
-    metadata: dict[str, Any] = {}
-    seen: set[str] = set()
-    for results in roots:
-        for name, region in results._regions.items():
-            if name in seen:
-                raise ValueError(f"region {name!r} appears in more than one result set")
-            seen.add(name)
-            for row in region._rows.values():
-                run.add_row_of(results._run, row)
-        for key, value in results.metadata.items():
-            metadata.setdefault(key, value)
-    if label is not None:
-        metadata["label"] = label
-    copy_lanes(run, [results._run for results in roots])
-    set_metadata(run, metadata)
-    run.set_num_ranks(max(results.num_ranks for results in roots))
-    merged = ProfilingResults._from_run(
-        run,
-        file_path=file_path if file_path is not None else roots[0].file_path,
-        event_data_available=all(results.has_event_data for results in roots),
-    )
-    merged.metadata = metadata
-    for results in reversed(roots):
-        merged._likwid.update(results._likwid)
-        merged._perf_events.update(results._perf_events)
-        merged._line_profile.update(results._line_profile)
-    return merged
+    from ._merging import merge
+
+    return merge([results for results in result_sets if results.is_root], label, file_path)

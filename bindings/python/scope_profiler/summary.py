@@ -90,6 +90,7 @@ def selection(
     ranks: Ranks,
     sort: str,
     percentage_mode: str,
+    reduction: str,
 ) -> dict[str, Any]:
     """Which regions and ranks, in which order: what every question about rows takes of `Run`."""
     _check_percentage_mode(percentage_mode)
@@ -99,6 +100,7 @@ def selection(
         "ranks": _columns.checked_ranks(ranks),
         "sort": sort,
         "exclusive_percent": percentage_mode == "exclusive",
+        "reduction": reduction,
     }
 
 
@@ -113,6 +115,7 @@ def summary_text(
     suppress_notes: bool = False,
     columns: Iterable[str] | str | None = None,
     percentage_mode: str = "coverage",
+    reduction: str = "pooled",
 ) -> str:
     """Returns the summary table of a run with the box below it, colored if `stream` is a terminal.
 
@@ -122,7 +125,7 @@ def summary_text(
 
     path = None if results._is_in_memory else results.file_path
     return results._run.summary_text(
-        **selection(results, include, exclude, ranks, sort, percentage_mode),
+        **selection(results, include, exclude, ranks, sort, percentage_mode, reduction),
         columns=normalize_region_table_columns(columns),
         suppress_notes=suppress_notes,
         color=is_terminal(stream),
@@ -138,6 +141,7 @@ def region_rows(
     ranks: Ranks = None,
     sort: str = "start",
     percentage_mode: str = "coverage",
+    reduction: str = "pooled",
 ) -> list[dict[str, Any]]:
     """Returns the rows of the summary table, one per call path pooled over the ranks.
 
@@ -148,7 +152,7 @@ def region_rows(
     is None.
     """
     return results._run.summary_rows(
-        **selection(results, include, exclude, ranks, sort, percentage_mode)
+        **selection(results, include, exclude, ranks, sort, percentage_mode, reduction)
     )
 
 

@@ -79,13 +79,16 @@ static PyObject *finish(PyObject *module, int status, const sp_error *error,
     return answer;
 }
 
-static int parse_names(const char *metric, const char *sort, PyObject *module,
-                       sp_compare_options *options)
+static int parse_names(const char *metric, const char *sort, const char *reduction,
+                       PyObject *module, sp_compare_options *options)
 {
     sp_error error = {0};
     int status = sp_compare_parse_metric(metric, &options->metric, &error);
     if (status == SP_OK) {
         status = sp_compare_parse_sort(sort, &options->sort, &error);
+    }
+    if (status == SP_OK) {
+        status = sp_compare_parse_reduction(reduction, &options->reduction, &error);
     }
     if (status != SP_OK) {
         results_raise(PyModule_GetState(module), status, &error);
@@ -123,16 +126,16 @@ PyObject *results_compare(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"a",        "b",      "names",          "ranks",       "metric",
                                "sort",     "threshold", "max_regression", "fail_on_new", "is_check",
-                               "label_a", "label_b", NULL};
+                               "label_a", "label_b", "reduction", NULL};
     PyObject *a_runs, *b_runs, *names = Py_None, *ranks = Py_None, *answer = NULL;
-    const char *metric = "total", *sort = "delta";
+    const char *metric = "total", *sort = "delta", *reduction = "pooled";
     int fail_on_new = 0, is_check = 0;
     sp_compare_options options = {.size = sizeof options};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOssddppzz", keywords, &a_runs, &b_runs,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOssddppzzs", keywords, &a_runs, &b_runs,
                                      &names, &ranks, &metric, &sort, &options.threshold,
                                      &options.max_regression, &fail_on_new, &is_check,
-                                     &options.label_a, &options.label_b) ||
-        parse_names(metric, sort, module, &options) < 0) {
+                                     &options.label_a, &options.label_b, &reduction) ||
+        parse_names(metric, sort, reduction, module, &options) < 0) {
         return NULL;
     }
     options.fail_on_new = fail_on_new;
@@ -188,7 +191,7 @@ PyObject *results_compare_rows(PyObject *module, PyObject *args, PyObject *kwarg
     sp_compare_options options = {.size = sizeof options};
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|szz", keywords, &given, &metric,
                                      &options.label_a, &options.label_b) ||
-        parse_names(metric, "delta", module, &options) < 0) {
+        parse_names(metric, "delta", "pooled", module, &options) < 0) {
         return NULL;
     }
     PyObject *items = PySequence_Tuple(given);

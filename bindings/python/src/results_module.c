@@ -63,7 +63,8 @@ static PyMethodDef results_functions[] = {
      "Rows of summary_rows as (key, header) pairs and lines of cells."},
     {"compare", KEYWORDS(results_compare),
      "compare($module, a, b, names=None, ranks=None, metric='total', sort='delta', threshold=0.0, "
-     "max_regression=0.0, fail_on_new=False, is_check=False, label_a=None, label_b=None)\n--\n\n"
+     "max_regression=0.0, fail_on_new=False, is_check=False, label_a=None, label_b=None, "
+     "reduction='pooled')\n--\n\n"
      "Compares runs: rows, the row of the whole or None, whether it passes, the text."},
     {"compare_rows", KEYWORDS(results_compare_rows),
      "compare_rows($module, rows, metric='total', label_a=None, label_b=None)\n--\n\n"

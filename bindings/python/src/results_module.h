@@ -33,7 +33,8 @@ typedef struct results_state {
 typedef struct run_object {
     PyObject_HEAD
     sp_results *results;
-    PyThread_type_lock lock;
+    PyThread_type_lock lock; /* that of `whole` in a part of a run */
+    PyObject *whole;         /* the run that this one is a part of and reads through; or NULL */
     bool keeps_gil; /* calls are read through a library that other Python code may be using */
 } run_object;
 
@@ -137,6 +138,12 @@ PyObject *run_write(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_summary_rows(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_summary_text(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_inspect(PyObject *self, PyObject *args, PyObject *kwargs);
+
+/* results_part.c */
+PyObject *run_narrow(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *run_left_out(PyObject *self, void *closure);
+/* A part of `whole`, which it keeps alive; closed when no object can be made for it. */
+PyObject *results_wrap_part(run_object *whole, sp_results *part);
 
 /* results_export.c */
 PyObject *run_export(PyObject *self, PyObject *args, PyObject *kwargs);

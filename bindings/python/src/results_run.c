@@ -145,6 +145,21 @@ static PyObject *run_wrap(PyTypeObject *type, sp_results *results)
     return NULL;
 }
 
+PyObject *results_wrap_part(run_object *whole, sp_results *part)
+{
+    PyTypeObject *type = Py_TYPE(whole);
+    run_object *self = (run_object *)type->tp_alloc(type, 0);
+    if (self == NULL) {
+        sp_results_close(part);
+        return NULL;
+    }
+    self->results = part;
+    self->lock = whole->lock;
+    self->keeps_gil = whole->keeps_gil;
+    self->whole = Py_NewRef((PyObject *)whole);
+    return (PyObject *)self;
+}
+
 static PyObject *run_open(PyTypeObject *type, PyObject *path)
 {
     PyObject *bytes = NULL;
@@ -206,6 +221,7 @@ static PyObject *run_create(PyTypeObject *type, PyObject *ignored)
 static int run_traverse(run_object *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->whole);
     return 0;
 }
 
@@ -214,9 +230,10 @@ static void run_dealloc(run_object *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     sp_results_close(self->results);
-    if (self->lock != NULL) {
+    if (self->lock != NULL && self->whole == NULL) {
         PyThread_free_lock(self->lock);
     }
+    Py_XDECREF(self->whole);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -476,6 +493,9 @@ static PyMethodDef run_methods[] = {
     {"add_task", KEYWORDS(run_add_task),
      "add_task($self, rank, index, thread_index, created_ns, done_ns, steps, running_ns, "
      "suspended_ns, kind, name, coro_name)\n--\n\nAppends a row to the task table."},
+    {"narrow", KEYWORDS(run_narrow),
+     "narrow($self, skip_calls=0, skips=None, after_region=None, start_ns=0, end_ns=0)\n--\n\n"
+     "A part of the run as a run of its own; it reads through this one."},
     {"set_num_ranks", run_set_num_ranks, METH_O,
      "set_num_ranks($self, num_ranks, /)\n--\n\nNumber of ranks, also of those without rows."},
     {"write", KEYWORDS(run_write),
@@ -483,11 +503,11 @@ static PyMethodDef run_methods[] = {
      "Writes the run as an HDF5 profile; the file appears whole or not at all."},
     {"summary_rows", KEYWORDS(run_summary_rows),
      "summary_rows($self, names=None, ranks=None, sort='start', exclusive_percent=False, "
-     "columns=None, suppress_notes=False, color=False, title=None, file_path=None)\n--\n\n"
+     "columns=None, suppress_notes=False, color=False, title=None, file_path=None, reduction='pooled')\n--\n\n"
      "Rows of the summary table as dictionaries."},
     {"summary_text", KEYWORDS(run_summary_text),
      "summary_text($self, names=None, ranks=None, sort='start', exclusive_percent=False, "
-     "columns=None, suppress_notes=False, color=False, title=None, file_path=None)\n--\n\n"
+     "columns=None, suppress_notes=False, color=False, title=None, file_path=None, reduction='pooled')\n--\n\n"
      "The summary table with the box below it."},
     {"inspect", KEYWORDS(run_inspect),
      "inspect($self, metadata, regions, full, sources, /, *, names=None, ranks=None, sort='start', "
@@ -519,6 +539,7 @@ static PyGetSetDef run_getset[] = {
     {"num_rows", (getter)get_num_rows, NULL, "Number of (rank, region) rows.", NULL},
     {"file_bytes", (getter)get_file_bytes, NULL, "Size of the file, 0 without a file.", NULL},
     {"path", (getter)get_path, NULL, "Path of the file, '' without a file.", NULL},
+    {"left_out", run_left_out, NULL, "What a part of a run lacks, '' of a whole one.", NULL},
     {"region_names", (getter)get_region_names, NULL, "Names in table order.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

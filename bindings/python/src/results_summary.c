@@ -107,19 +107,22 @@ static void release_request(summary_request *request)
 static int parse_request(PyObject *self, PyObject *args, PyObject *kwargs, summary_request *out)
 {
     static char *keywords[] = {"names",          "ranks", "sort",  "exclusive_percent", "columns",
-                               "suppress_notes", "color", "title", "file_path",         NULL};
+                               "suppress_notes", "color", "title", "file_path",         "reduction", NULL};
     PyObject *names = Py_None, *ranks = Py_None, *columns = Py_None;
-    const char *sort = "start", *title = NULL, *file_path = NULL;
+    const char *sort = "start", *title = NULL, *file_path = NULL, *reduction = "pooled";
     int exclusive_percent = 0, suppress_notes = 0, color = 0;
     *out = (summary_request){.options = {.size = sizeof out->options}};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOspOppzz", keywords, &names, &ranks, &sort,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOspOppzzs", keywords, &names, &ranks, &sort,
                                      &exclusive_percent, &columns, &suppress_notes, &color, &title,
-                                     &file_path)) {
+                                     &file_path, &reduction)) {
         return -1;
     }
     sp_summary_options *options = &out->options;
     sp_error error = {0};
-    const int status = sp_summary_parse_sort(sort, &options->sort, &error);
+    int status = sp_summary_parse_sort(sort, &options->sort, &error);
+    if (status == SP_OK) {
+        status = sp_compare_parse_reduction(reduction, &options->reduction, &error);
+    }
     if (status != SP_OK) {
         results_raise(results_state_of(self), status, &error);
         return -1;
