@@ -247,5 +247,7 @@ const cli_command cli_check = {
     .options = check_options,
     .num_options = CLI_COUNT(check_options),
     .min_words = 2,
+    .exit_0 = "within the budget",
+    .exit_1 = "beyond the budget, or it could not be done",
     .run = run,
 };

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "files.h"
 #include "part.h"
+#include "progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ static int write_run(const cli_arguments *arguments, const char *input, sp_resul
     int status = ends_in(path, ".json") || ends_in(path, ".json.gz")
                      ? sp_export_json(run, NULL, path, &error)
                      : sp_results_write(run, path, &store, &error);
+    cli_hide_progress();
     if (status != SP_OK)
         return fail(arguments->command, input, status, &error);
     if (!cli_has(arguments, "quiet"))

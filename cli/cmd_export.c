@@ -4,6 +4,7 @@
 #include "export_plots.h"
 #include "files.h"
 #include "part.h"
+#include "progress.h"
 #include "selection.h"
 
 #include <stdio.h>
@@ -128,6 +129,7 @@ static int read_options(export_job *job, const cli_selection *selection)
 static int finish_file(const export_job *job, const char *file, const char *path, int status,
                        const sp_error *error)
 {
+    cli_hide_progress();
     if (status == SP_OK) {
         if (!cli_has(job->arguments, "quiet"))
             printf("wrote %s\n", path);

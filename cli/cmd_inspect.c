@@ -3,6 +3,7 @@
 #include "files.h"
 #include "output.h"
 #include "part.h"
+#include "progress.h"
 #include "selection.h"
 
 #include <stdio.h>
@@ -60,6 +61,7 @@ static int print(const cli_command *command, const char *path, sp_results *resul
     status = sp_results_inspect(results, options, &text, &error);
     if (status != SP_OK)
         return cli_fail_on(command, path, status, &error);
+    cli_hide_progress();
     fputs(text, stdout);
     free(text);
     return CLI_OK;
@@ -161,5 +163,6 @@ const cli_command cli_inspect = {
     .options = options,
     .num_options = CLI_COUNT(options),
     .min_words = 1,
+    .exit_1 = "it could not be done; of several files the first that failed tells",
     .run = run,
 };

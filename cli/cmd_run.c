@@ -302,5 +302,6 @@ const cli_command cli_run = {
     .num_options = CLI_COUNT(options),
     .min_words = 1,
     .words_end_options = true,
+    .exit_0 = "done; once the program runs, the code is the program's own",
     .run = run,
 };

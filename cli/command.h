@@ -64,6 +64,7 @@ struct cli_command {
     size_t num_options;
     size_t min_words;
     bool words_end_options; /* the first word ends the options (run: the script's come next) */
+    const char *exit_0, *exit_1; /* what these codes mean here; NULL: as everywhere */
     int (*run)(const cli_arguments *arguments);
 };
 
@@ -95,6 +96,8 @@ const char **cli_values(const cli_arguments *arguments, const char *name, size_t
 
 void cli_print_help(void);
 void cli_print_command_help(const cli_command *command);
+/* What an exit code of a command means (NULL: of the program), NULL behind the last one. */
+const char *cli_exit_text(const cli_command *command, int code);
 
 /* ---- messages.c ------------------------------------------------------------------------------*/
 

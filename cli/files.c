@@ -1,6 +1,8 @@
 /* files.c - patterns, opening, and what to say when it fails. */
 #include "files.h"
 
+#include "progress.h"
+
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -79,5 +81,7 @@ int cli_open(const cli_command *command, const char *path, sp_results **out)
 {
     sp_error error = {0};
     int status = sp_results_open(path, out, &error);
+    if (status == SP_OK)
+        cli_show_progress(*out);
     return status == SP_OK ? CLI_OK : cli_fail_on(command, path, status, &error);
 }

@@ -72,6 +72,31 @@ static void print_option(const cli_option *option)
     free(help);
 }
 
+const char *cli_exit_text(const cli_command *command, int code)
+{
+    static const char *const texts[] = {
+        [CLI_OK] = "done",
+        [CLI_FAILED] = "it could not be done",
+        [CLI_USAGE] = "the command line makes no sense",
+        [CLI_BAD_FILE] = "a file is there but is no readable profile: another format, damaged, of a "
+                         "newer version"};
+    if (command && code == CLI_OK && command->exit_0)
+        return command->exit_0;
+    if (command && code == CLI_FAILED && command->exit_1)
+        return command->exit_1;
+    return code >= 0 && (size_t)code < CLI_COUNT(texts) ? texts[code] : NULL;
+}
+
+static void print_exit_codes(const cli_command *command)
+{
+    printf("\nexit codes:\n");
+    for (int code = 0; cli_exit_text(command, code); code++) {
+        char left[16];
+        snprintf(left, sizeof left, "%d", code);
+        print_row(left, cli_exit_text(command, code));
+    }
+}
+
 void cli_print_command_help(const cli_command *command)
 {
     printf("usage: " CLI_PROGRAM " %s [options]%s%s\n\n%s\n\noptions:\n", command->name,
@@ -79,6 +104,7 @@ void cli_print_command_help(const cli_command *command)
     print_row("-h, --help", "show this help and exit");
     for (size_t i = 0; i < command->num_options; i++)
         print_option(&command->options[i]);
+    print_exit_codes(command);
 }
 
 void cli_print_help(void)
@@ -90,5 +116,6 @@ void cli_print_help(void)
     printf("\noptions:\n");
     print_row("-h, --help", "show this help and exit");
     print_row("--version", "show the version and exit");
+    print_exit_codes(NULL);
     printf("\n'" CLI_PROGRAM " <command> --help' explains a command.\n");
 }

@@ -1,5 +1,6 @@
 /* messages.c - error lines, and memory that ends the program when it is short. */
 #include "command.h"
+#include "progress.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ static void print_name(const cli_command *command)
 int cli_fail(const cli_command *command, int code, const char *format, ...)
 {
     va_list list;
+    cli_hide_progress();
     fflush(stdout); /* what was printed so far comes first, also when both go to one file */
     print_name(command);
     va_start(list, format);
@@ -27,6 +29,7 @@ int cli_fail(const cli_command *command, int code, const char *format, ...)
 int cli_usage_error(const cli_command *command, const char *format, ...)
 {
     va_list list;
+    cli_hide_progress();
     fflush(stdout);
     if (command)
         fprintf(stderr, "usage: " CLI_PROGRAM " %s [options]%s%s\n", command->name,

@@ -1,6 +1,8 @@
 /* output.c - writing a text. */
 #include "output.h"
 
+#include "progress.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +11,7 @@ int cli_write_text(const cli_command *command, const char *path, const char *tex
 {
     FILE *file;
     bool fine;
+    cli_hide_progress();
     if (strcmp(path, "-") == 0) {
         fputs(text, stdout);
         return CLI_OK;

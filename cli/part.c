@@ -2,6 +2,7 @@
 #include "part.h"
 
 #include "files.h"
+#include "progress.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -98,6 +99,8 @@ static int take_part(const cli_arguments *arguments, const char *path, sp_result
         return code;
     options->takes_over = true;
     status = sp_results_narrow(whole, options, out, &error);
+    if (status == SP_OK)
+        cli_show_progress(*out);
     return status == SP_OK ? CLI_OK : cli_fail_on(arguments->command, path, status, &error);
 }
 

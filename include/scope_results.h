@@ -103,6 +103,12 @@ SP_API int sp_results_narrow(sp_results *from, const sp_narrow_options *options,
 /* What was left out, for people; "" of a whole run. */
 SP_API const char *sp_results_left_out(const sp_results *results);
 
+/* Told between pieces of work on many calls how many are done, of how many in one pass through the run.
+ * Work that needs several passes begins again. On the thread of the caller; must not use the handle. */
+typedef void (*sp_progress)(void *context, uint64_t done, uint64_t total);
+/* NULL: nobody is told. A part of a run asks the callback of its own. */
+SP_API void sp_results_set_progress(sp_results *results, sp_progress progress, void *context);
+
 SP_API void sp_results_close(sp_results *results);
 
 /* ---- What is in it ---------------------------------------------------------------------------*/

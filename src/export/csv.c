@@ -76,6 +76,7 @@ static int add_row(sp_output *out, sp_results *results, size_t row, unsigned col
             sp_output_add_n(out, ",", 1);
             add_call(out, calls, i, of->columns, columns);
         }
+        sp_run_advance(results, size);
     }
     return SP_OK;
 }

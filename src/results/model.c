@@ -103,6 +103,25 @@ uint32_t sp_run_first_row_of_rank(const sp_results *results, uint32_t rank)
     return known == SP_NUMBER_NONE ? SP_NO_ROW : results->ranks.items[known].first_row;
 }
 
+void sp_results_set_progress(sp_results *results, sp_progress progress, void *context)
+{
+    results->progress = progress;
+    results->progress_context = context;
+    results->progress_done = 0;
+}
+
+void sp_run_advance(sp_results *results, uint64_t calls)
+{
+    if (results->progress == NULL || results->num_calls == 0)
+        return;
+    if (results->progress_done >= results->num_calls)
+        results->progress_done = 0; /* one more pass */
+    results->progress_done += calls;
+    if (results->progress_done > results->num_calls)
+        results->progress_done = results->num_calls;
+    results->progress(results->progress_context, results->progress_done, results->num_calls);
+}
+
 int sp_run_check_row(const sp_results *results, size_t row, sp_error *error)
 {
     if (row < results->rows.count)

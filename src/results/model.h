@@ -60,6 +60,9 @@ struct sp_results {
     const sp_store_table *store; /* NULL: built by hand */
     sp_store_reader *reader;
     const char *path;
+    sp_progress progress; /* NULL: nobody is told */
+    void *progress_context;
+    uint64_t progress_done;
     const char *left_out; /* of a part of a run, what is not in it; "" */
     uint64_t file_bytes;
     int schema;
@@ -99,6 +102,9 @@ void sp_run_release_blocks(sp_results *results, size_t keep);
 
 /* Frees all call trees. */
 void sp_run_release_trees(sp_results *results);
+
+/* Tells whoever wants to know that so many more calls are done. */
+void sp_run_advance(sp_results *results, uint64_t calls);
 
 /* Fails unless `row` is a row of the run. */
 int sp_run_check_row(const sp_results *results, size_t row, sp_error *error);

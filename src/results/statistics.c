@@ -32,6 +32,7 @@ static int read_moments(sp_results *results, size_t row, piece *buffer, sp_momen
             return status;
         sp_moments_add_calls(moments, buffer->start, buffer->duration,
                              has_gpu ? buffer->gpu : NULL, size);
+        sp_run_advance(results, size);
     }
     return SP_OK;
 }

@@ -78,6 +78,7 @@ int sp_run_walk_tree(sp_results *results, uint32_t rank, sp_tree_visitor visit, 
 /* ---- Steps -----------------------------------------------------------------------------------*/
 
 typedef struct walker {
+    sp_results *results;
     sp_call_visitor visit;
     void *context;
     sp_open_calls open;
@@ -141,6 +142,7 @@ static bool step_through(walker *w, size_t count)
     for (size_t i = 0; i < count; i++)
         if (!step(w, i))
             return false;
+    sp_run_advance(w->results, count);
     return true;
 }
 
@@ -198,7 +200,7 @@ static int walk_sources(walker *w, const sp_call_sources *sources, bool *done, s
 int sp_run_walk(sp_results *results, uint32_t rank, sp_call_visitor visit, void *context,
                 bool *out_done, sp_error *error)
 {
-    walker w = {.visit = visit, .context = context, .before = INT64_MIN};
+    walker w = {.results = results, .visit = visit, .context = context, .before = INT64_MIN};
     sp_call_sources sources;
     bool done = true;
     holdings before;
@@ -303,6 +305,7 @@ static int visit_windows(walker *w, const sp_call_sources *sources, sp_window_vi
         status = visit(w->context, &window, error);
         if (status != SP_OK)
             break;
+        sp_run_advance(w->results, count);
     }
     sp_call_order_free(order);
     return status;
@@ -323,7 +326,7 @@ static int load_columns(sp_results *results, uint32_t row, unsigned columns, sp_
 int sp_run_walk_windows(sp_results *results, uint32_t rank, unsigned columns,
                         sp_window_visitor visit, void *context, sp_error *error)
 {
-    walker w = {.context = context};
+    walker w = {.results = results, .context = context};
     sp_call_sources sources;
     holdings before;
     int status = remember(results, rank, &before, error);

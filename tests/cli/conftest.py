@@ -53,12 +53,13 @@ class Command:
             stdin=subprocess.DEVNULL, env={**self.environment, **environment})
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    def on_terminal(self, *words, **environment) -> str:
-        """Standard output when that is a terminal; standard error goes nowhere."""
+    def on_terminal(self, *words, stream="stdout", **environment) -> str:
+        """What one stream gets when that is a terminal; the other goes nowhere."""
         master, slave = pty.openpty()
+        streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: slave}
         process = subprocess.Popen(
-            [self.path, *words], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=slave,
-            stderr=subprocess.DEVNULL, env={**self.environment, "TERM": "xterm", **environment})
+            [self.path, *words], cwd=self.folder, stdin=subprocess.DEVNULL, **streams,
+            env={**self.environment, "TERM": "xterm", **environment})
         os.close(slave)
         pieces = []
         while True:

@@ -28,6 +28,13 @@ options:
   -h, --help              show this help and exit
   --version               show the version and exit
 
+exit codes:
+  0                       done
+  1                       it could not be done
+  2                       the command line makes no sense
+  3                       a file is there but is no readable profile: another
+                          format, damaged, of a newer version
+
 'scope-profiler <command> --help' explains a command.
 """
 
@@ -74,6 +81,14 @@ options:
   --metadata-only         leave out the region table
   --regions-only          leave out the metadata
   --json                  print one JSON document of all files
+
+exit codes:
+  0                       done
+  1                       it could not be done; of several files the first that
+                          failed tells
+  2                       the command line makes no sense
+  3                       a file is there but is no readable profile: another
+                          format, damaged, of a newer version
 """
 
 RUN_OPTIONS = [
