@@ -206,7 +206,7 @@ static void look_at_lane(tracer *t, int64_t lane, int64_t start)
     sp_number_map_set(&t->new_tasks, (uint64_t)lane, SEEN);
 }
 
-static void add_optional(tracer *t, const sp_row_cache *cache, uint64_t call)
+static void add_optional(tracer *t, const sp_row_part *part, uint64_t call)
 {
     static const struct {
         sp_column column;
@@ -219,8 +219,8 @@ static void add_optional(tracer *t, const sp_row_cache *cache, uint64_t call)
         {SP_COLUMN_GPU_DURATION, ",\"gpu_duration\":", true, -1},
         {SP_COLUMN_AWAIT, ",\"await_duration\":", true, INT64_MIN},
     };
-    for (size_t i = 0; cache != NULL && i < sizeof parts / sizeof *parts; i++) {
-        const int64_t *values = cache->values[parts[i].column];
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const int64_t *values = part->values[parts[i].column];
         if (values == NULL || values[call] == parts[i].missing)
             continue;
         sp_output_add(t->out, parts[i].name);
@@ -258,7 +258,7 @@ static void add_call(tracer *t, const sp_call_window *window, size_t i)
     sp_output_integer(t->out, (int64_t)window->call_index[i]);
     sp_output_add(t->out, ",\"duration_s\":");
     sp_output_decimal(t->out, duration, 9);
-    add_optional(t, t->results->rows.items[row].cache, window->call_index[i]);
+    add_optional(t, &window->parts[row], window->call_index[i] - window->parts[row].first);
     sp_json_text metadata = sp_call_metadata_of(&text->metadata, window->call_index[i]);
     if (metadata.length > 0)
         add_metadata(t, metadata);

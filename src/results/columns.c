@@ -161,6 +161,17 @@ int sp_run_load_rank(sp_results *results, uint32_t rank, unsigned columns, sp_er
     return fill_block(results, rank, columns, memory, error);
 }
 
+bool sp_run_holds_rank(sp_results *results, uint32_t rank)
+{
+    if (results->store == NULL)
+        return true;
+    for (uint32_t r = sp_run_first_row_of_rank(results, rank); r != SP_NO_ROW;
+         r = results->rows.items[r].next_in_rank)
+        if (results->rows.items[r].row->count > 0)
+            return borrow(results, r, SP_COLUMN_START) != NULL;
+    return true;
+}
+
 void sp_run_release_blocks(sp_results *results, size_t keep)
 {
     while (results->blocks.count > keep) {

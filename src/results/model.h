@@ -97,6 +97,8 @@ uint32_t sp_run_first_row_of_rank(const sp_results *results, uint32_t rank);
 /* Reads columns of all rows of a rank that has many calls, for a walk through all of them. They are
  * kept like others, in one block that is added to `blocks`. */
 int sp_run_load_rank(sp_results *results, uint32_t rank, unsigned columns, sp_error *error);
+/* Whether the times of a rank's calls are in memory anyway: built by hand, or held by the store. */
+bool sp_run_holds_rank(sp_results *results, uint32_t rank);
 /* Frees the blocks after the first `keep`. No row may point into them any more. */
 void sp_run_release_blocks(sp_results *results, size_t keep);
 

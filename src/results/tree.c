@@ -60,9 +60,7 @@ static bool add_sources(sp_call_sources *sources, const sp_call_source *row)
     return true;
 }
 
-/* A file has the columns for all ranks or for none: where only others recorded ids, they are all -1,
- * and one look tells. */
-static bool every_row_has_ids(sp_results *results, uint32_t rank)
+bool sp_call_rows_have_ids(sp_results *results, uint32_t rank)
 {
     unsigned ids = SP_COLUMN_BIT(SP_COLUMN_CALL_ID) | SP_COLUMN_BIT(SP_COLUMN_PARENT_ID);
     bool has_looked = false;
@@ -99,7 +97,7 @@ static int count_calls(const sp_results *results, uint32_t rank, sp_error *error
 int sp_call_sources_collect(sp_results *results, uint32_t rank, bool with_ids,
                             sp_call_sources *sources, sp_error *error)
 {
-    *sources = (sp_call_sources){.has_ids = with_ids && every_row_has_ids(results, rank)};
+    *sources = (sp_call_sources){.has_ids = with_ids && sp_call_rows_have_ids(results, rank)};
     unsigned columns = SP_COLUMN_BIT(SP_COLUMN_START) | SP_COLUMN_BIT(SP_COLUMN_DURATION) |
                        SP_COLUMN_BIT(SP_COLUMN_THREAD_ID) | SP_COLUMN_BIT(SP_COLUMN_TASK_ID);
     if (sources->has_ids)

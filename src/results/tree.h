@@ -8,7 +8,8 @@
 /* Calls of one row, or an ascending part of them, sorted by start. Absent columns are NULL. */
 typedef struct sp_call_source {
     uint32_t row;
-    uint32_t first, count; /* part of the row: positions first .. first + count */
+    uint64_t first; /* part of the row: positions first .. first + count */
+    uint32_t count;
     const int64_t *start, *duration, *id, *parent, *thread, *task;
 } sp_call_source;
 
@@ -18,6 +19,10 @@ typedef struct sp_call_sources {
     size_t num_calls;
     bool has_ids, has_lanes;
 } sp_call_sources;
+
+/* Whether every row of a rank has ids. A file has the columns for all ranks or for none: where only others
+ * recorded ids, they are all -1, and one look tells. */
+bool sp_call_rows_have_ids(sp_results *results, uint32_t rank);
 
 int sp_call_sources_collect(sp_results *results, uint32_t rank, bool with_ids,
                             sp_call_sources *sources, sp_error *error);

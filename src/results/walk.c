@@ -2,9 +2,11 @@
 
 #include "base/error.h"
 #include "base/os/pages.h"
+#include "results/chunks.h"
 #include "results/open_calls.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- What a walk reads -----------------------------------------------------------------------*/
 
@@ -165,75 +167,24 @@ static int walk_by_place(walker *w, const sp_call_sources *sources, int64_t low,
     return SP_OK;
 }
 
-static int walk_by_time(walker *w, const sp_call_sources *sources, bool with_ids, bool *done,
-                        sp_error *error)
-{
-    sp_call_order *order;
-    size_t count = 0;
-    int status = sp_call_order_create(sources, &order, error);
-    if (status != SP_OK)
-        return status;
-    do {
-        status = sp_call_order_next(order, &count, error);
-        if (status != SP_OK || count == 0)
-            break;
-        *done = make_room(w, count, sources->has_lanes, with_ids);
-        if (*done) {
-            sp_call_order_write(order, &w->window, w->ids, 0);
-            *done = step_through(w, count);
-        }
-    } while (*done);
-    sp_call_order_free(order);
-    return status;
-}
-
-static int walk_sources(walker *w, const sp_call_sources *sources, bool *done, sp_error *error)
-{
-    sp_id_range range = {.low = -1};
-    if (sources->has_ids && sources->num_calls > 0)
-        range = sp_call_id_range(sources);
-    if (range.low >= 0 && sp_call_ids_are_placeable(sources, &range))
-        return walk_by_place(w, sources, range.low, done, error);
-    return walk_by_time(w, sources, range.low >= 0, done, error);
-}
-
-int sp_run_walk(sp_results *results, uint32_t rank, sp_call_visitor visit, void *context,
-                bool *out_done, sp_error *error)
-{
-    walker w = {.results = results, .visit = visit, .context = context, .before = INT64_MIN};
-    sp_call_sources sources;
-    bool done = true;
-    holdings before;
-    int status = remember(results, rank, &before, error);
-    if (status != SP_OK)
-        return status;
-    status = sp_call_sources_collect(results, rank, true, &sources, error);
-    if (status == SP_OK) {
-        status = walk_sources(&w, &sources, &done, error);
-        sp_call_sources_release(&sources);
-    }
-    sp_open_calls_release(&w.open);
-    free(w.window.start);
-    restore(results, rank, &before);
-    *out_done = done;
-    return status;
-}
-
-/* ---- All calls -------------------------------------------------------------------------------*/
-
-/* Swaps calls a and b of the window. */
+/* Swaps calls a and b of the window, which start together. */
 static void swap_calls(walker *w, size_t a, size_t b)
 {
     sp_tree_arrays *calls = &w->window;
     uint32_t row = calls->row[a];
     uint64_t index = calls->call_index[a];
-    int64_t id = w->ids[a];
+    int64_t end = calls->end[a];
+    int64_t id = w->ids[a], parent = calls->parent[a];
     calls->row[a] = calls->row[b];
+    calls->end[a] = calls->end[b];
     calls->call_index[a] = calls->call_index[b];
     w->ids[a] = w->ids[b];
+    calls->parent[a] = calls->parent[b];
     calls->row[b] = row;
+    calls->end[b] = end;
     calls->call_index[b] = index;
     w->ids[b] = id;
+    calls->parent[b] = parent;
     if (calls->lane != NULL) {
         int64_t lane = calls->lane[a];
         calls->lane[a] = calls->lane[b];
@@ -268,20 +219,110 @@ static void sort_by_id(walker *w, size_t first, size_t count)
     }
 }
 
-/* Calls of one interval stand in order of rows; their ids tell which began first. */
-static void order_equal_calls(walker *w, size_t count)
+/* Calls of one interval stand in order of rows; their ids tell which began first. Of calls that only
+ * start together (`whole_intervals` false) the same, whatever their ends: a call of no length may come
+ * before the one that follows it. */
+static void order_equal_calls(walker *w, size_t count, bool whole_intervals)
 {
     const sp_tree_arrays *calls = &w->window;
     for (size_t i = 0, to; i < count; i = to) {
         for (to = i + 1; to < count && calls->start[to] == calls->start[i] &&
-                         calls->end[to] == calls->end[i];)
+                         (!whole_intervals || calls->end[to] == calls->end[i]);)
             to++;
         sort_by_id(w, i, to - i);
     }
 }
 
-static int visit_windows(walker *w, const sp_call_sources *sources, sp_window_visitor visit,
-                         sp_error *error)
+static int walk_by_time(walker *w, const sp_call_sources *sources, bool with_ids, bool *done,
+                        sp_error *error)
+{
+    sp_call_order *order;
+    size_t count = 0;
+    int status = sp_call_order_create(sources, &order, error);
+    if (status != SP_OK)
+        return status;
+    do {
+        status = sp_call_order_next(order, &count, error);
+        if (status != SP_OK || count == 0)
+            break;
+        *done = make_room(w, count, sources->has_lanes, with_ids);
+        if (*done) {
+            sp_call_order_write(order, &w->window, w->ids, 0);
+            if (with_ids)
+                order_equal_calls(w, count, false);
+            *done = step_through(w, count);
+        }
+    } while (*done);
+    sp_call_order_free(order);
+    return status;
+}
+
+static int walk_sources(walker *w, const sp_call_sources *sources, bool *done, sp_error *error)
+{
+    sp_id_range range = {.low = -1};
+    if (sources->has_ids && sources->num_calls > 0)
+        range = sp_call_id_range(sources);
+    if (range.low >= 0 && sp_call_ids_are_placeable(sources, &range))
+        return walk_by_place(w, sources, range.low, done, error);
+    return walk_by_time(w, sources, range.low >= 0, done, error);
+}
+
+/* Chunk by chunk: what is open at the end of one is still open in the next. */
+static int walk_chunks(walker *w, sp_call_chunks *chunks, bool *done, sp_error *error)
+{
+    const sp_call_sources *sources;
+    bool is_first = true, with_ids = false;
+    int status = sp_call_chunks_next(chunks, &sources, error);
+    while (status == SP_OK && sources != NULL && *done) {
+        bool has_ids = sources->has_ids && sp_call_id_range(sources).low >= 0;
+        with_ids = is_first ? has_ids : with_ids;
+        *done = has_ids == with_ids;
+        if (*done)
+            status = walk_by_time(w, sources, with_ids, done, error);
+        if (status == SP_OK && *done)
+            status = sp_call_chunks_next(chunks, &sources, error);
+        is_first = false;
+    }
+    return status;
+}
+
+static int walk_whole(walker *w, uint32_t rank, bool *done, sp_error *error)
+{
+    sp_call_sources sources;
+    int status = sp_call_sources_collect(w->results, rank, true, &sources, error);
+    if (status != SP_OK)
+        return status;
+    status = walk_sources(w, &sources, done, error);
+    sp_call_sources_release(&sources);
+    return status;
+}
+
+int sp_run_walk(sp_results *results, uint32_t rank, sp_call_visitor visit, void *context,
+                bool *out_done, sp_error *error)
+{
+    walker w = {.results = results, .visit = visit, .context = context, .before = INT64_MIN};
+    sp_call_chunks *chunks = NULL;
+    bool done = true;
+    holdings before;
+    int status = remember(results, rank, &before, error);
+    if (status != SP_OK)
+        return status;
+    status = sp_call_chunks_open(results, rank, true, 0, &chunks, error);
+    if (status == SP_OK)
+        status = chunks == NULL ? walk_whole(&w, rank, &done, error)
+                                : walk_chunks(&w, chunks, &done, error);
+    sp_call_chunks_close(chunks);
+    sp_open_calls_release(&w.open);
+    free(w.window.start);
+    restore(results, rank, &before);
+    *out_done = done;
+    return status;
+}
+
+/* ---- All calls -------------------------------------------------------------------------------*/
+
+static int visit_windows(walker *w, const sp_call_sources *sources, const sp_row_part *parts,
+                         sp_window_visitor visit, sp_error *error)
 {
     sp_call_order *order;
     size_t count = 0;
@@ -298,10 +339,10 @@ static int visit_windows(walker *w, const sp_call_sources *sources, sp_window_vi
         }
         sp_call_order_write(order, &w->window, w->ids, 0);
         if (w->ids != NULL)
-            order_equal_calls(w, count);
+            order_equal_calls(w, count, true);
         sp_call_window window = {count,           w->window.row, w->window.call_index,
                                  w->window.start, w->window.end, w->ids,
-                                 w->window.lane};
+                                 w->window.lane,  parts};
         status = visit(w->context, &window, error);
         if (status != SP_OK)
             break;
@@ -323,25 +364,57 @@ static int load_columns(sp_results *results, uint32_t row, unsigned columns, sp_
     return status;
 }
 
+/* The whole rank at once. */
+static int visit_whole(walker *w, uint32_t rank, unsigned columns, sp_window_visitor visit,
+                       sp_error *error)
+{
+    sp_results *results = w->results;
+    sp_call_sources sources;
+    sp_row_part *parts = calloc(results->rows.count + 1, sizeof *parts);
+    int status = parts == NULL ? sp_fail_memory(error, "walking through calls")
+                               : sp_run_load_rank(results, rank, columns, error);
+    for (uint32_t r = sp_run_first_row_of_rank(results, rank); status == SP_OK && r != SP_NO_ROW;
+         r = results->rows.items[r].next_in_rank) {
+        status = load_columns(results, r, columns & results->rows.items[r].columns, error);
+        if (results->rows.items[r].cache != NULL)
+            memcpy(parts[r].values, results->rows.items[r].cache->values, sizeof parts[r].values);
+    }
+    if (status == SP_OK)
+        status = sp_call_sources_collect(results, rank, true, &sources, error);
+    if (status == SP_OK) {
+        status = visit_windows(w, &sources, parts, visit, error);
+        sp_call_sources_release(&sources);
+    }
+    free(parts);
+    return status;
+}
+
+static int visit_chunks(walker *w, sp_call_chunks *chunks, sp_window_visitor visit, sp_error *error)
+{
+    const sp_call_sources *sources;
+    int status = sp_call_chunks_next(chunks, &sources, error);
+    while (status == SP_OK && sources != NULL) {
+        status = visit_windows(w, sources, sp_call_chunks_parts(chunks), visit, error);
+        if (status == SP_OK)
+            status = sp_call_chunks_next(chunks, &sources, error);
+    }
+    return status;
+}
+
 int sp_run_walk_windows(sp_results *results, uint32_t rank, unsigned columns,
                         sp_window_visitor visit, void *context, sp_error *error)
 {
     walker w = {.results = results, .context = context};
-    sp_call_sources sources;
+    sp_call_chunks *chunks = NULL;
     holdings before;
     int status = remember(results, rank, &before, error);
     if (status != SP_OK)
         return status;
-    status = sp_run_load_rank(results, rank, columns, error);
-    for (uint32_t r = sp_run_first_row_of_rank(results, rank); status == SP_OK && r != SP_NO_ROW;
-         r = results->rows.items[r].next_in_rank)
-        status = load_columns(results, r, columns & results->rows.items[r].columns, error);
+    status = sp_call_chunks_open(results, rank, true, columns, &chunks, error);
     if (status == SP_OK)
-        status = sp_call_sources_collect(results, rank, true, &sources, error);
-    if (status == SP_OK) {
-        status = visit_windows(&w, &sources, visit, error);
-        sp_call_sources_release(&sources);
-    }
+        status = chunks == NULL ? visit_whole(&w, rank, columns, visit, error)
+                                : visit_chunks(&w, chunks, visit, error);
+    sp_call_chunks_close(chunks);
     free(w.window.start);
     restore(results, rank, &before);
     return status;
