@@ -64,7 +64,7 @@ def inspect_file(
         show_regions,
         full,
         names,
-        **summary.selection(results, include, exclude, ranks, sort, percentage_mode),
+        **summary.selection(results, include, exclude, ranks, sort, percentage_mode, "pooled"),
         columns=summary.normalize_region_table_columns(columns),
         color=summary.is_terminal(stream),
         file_path=os.fspath(file_path),
