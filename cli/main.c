@@ -12,6 +12,7 @@ const cli_command *const cli_commands[] = {
     &cli_diff,
     &cli_check,
     &cli_export,
+    &cli_plot,
     &cli_convert,
     &cli_merge,
     &cli_import_native,

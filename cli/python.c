@@ -1,6 +1,8 @@
 /* python.c - finds the interpreter that runs Python scripts. */
 #include "python.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,4 +114,51 @@ char *cli_find_python(const char **out_origin, char **out_reason)
                                 "VIRTUAL_ENV or CONDA_PREFIX, none on PATH; set "
                                 "SCOPE_PROFILER_PYTHON");
     return NULL;
+}
+
+/* argv of the interpreter: version, command, module, then what main() gets. */
+static const char call_module[] =
+    "import importlib, sys\n"
+    "if sys.path and not sys.path[0]:\n"
+    "    del sys.path[0]\n"
+    "try:\n"
+    "    module = importlib.import_module('scope_profiler.' + sys.argv[3])\n"
+    "except ImportError as error:\n"
+    "    sys.exit(f'" CLI_PROGRAM " {sys.argv[2]}: {sys.executable} cannot import scope_profiler: '\n"
+    "             f'{error}\\n  install scope-profiler {sys.argv[1]} for it, or name another '\n"
+    "             f'interpreter in SCOPE_PROFILER_PYTHON')\n"
+    "sys.exit(module.main(sys.argv[4:]))\n";
+
+static char *option_as_word(const cli_given *given)
+{
+    return given->value ? cli_format("--%s=%s", given->option->name, given->value)
+                        : cli_format("--%s", given->option->name);
+}
+
+int cli_become_python(const cli_arguments *arguments, const char *module)
+{
+    enum { FIXED = 8 };
+    const char *origin;
+    char *reason = NULL, *python = cli_find_python(&origin, &reason);
+    if (!python) {
+        cli_fail(arguments->command, CLI_FAILED, "%s", reason);
+        free(reason);
+        return CLI_FAILED;
+    }
+    size_t room = arguments->num_given + arguments->num_words + FIXED, count = 0;
+    const char **words = cli_allocate(room * sizeof *words);
+    words[count++] = python;
+    words[count++] = "-c";
+    words[count++] = call_module;
+    words[count++] = SP_VERSION;
+    words[count++] = arguments->command->name;
+    words[count++] = module;
+    for (size_t i = 0; i < arguments->num_given; i++)
+        words[count++] = option_as_word(&arguments->given[i]);
+    words[count++] = "--";
+    for (size_t i = 0; i < arguments->num_words; i++)
+        words[count++] = arguments->words[i];
+    words[count] = NULL;
+    execv(python, (char *const *)(uintptr_t)words);
+    return cli_fail(arguments->command, CLI_FAILED, "can't run '%s': %s", python, strerror(errno));
 }

@@ -16,4 +16,8 @@ char *cli_find_executable(const char *name);
  * was found in *out_origin, or NULL with the reason (allocated) in *out_reason. */
 char *cli_find_python(const char **out_origin, char **out_reason);
 
+/* Becomes the interpreter, which calls main() of a module of the package scope_profiler with the options
+ * as --name=value, then `--`, then the words. Returns only when it cannot: a code, after an error line. */
+int cli_become_python(const cli_arguments *arguments, const char *module);
+
 #endif

@@ -15,6 +15,7 @@ commands:
   diff                    compare two profiles, or two groups of them
   check                   fail when profiles got slower than a budget allows
   export                  write profiles in the format of another tool
+  plot                    draw figures of profiles
   convert                 write a profile in another format
   merge                   make one profile of several
   import-native           make one profile of the files of a native program
@@ -128,7 +129,7 @@ def test_run_help_names_every_option(command):
 
 
 def test_help_lines_fit_a_terminal(command):
-    for name in ("run", "inspect", "diff", "check", "export", "convert", "merge", "completion", "doctor", "help"):
+    for name in ("run", "inspect", "diff", "check", "export", "plot", "convert", "merge", "completion", "doctor", "help"):
         assert max(map(len, command("help", name).out.splitlines())) <= 90
 
 
@@ -144,7 +145,7 @@ def test_unknown_command(command):
     assert result.err == (
         "usage: scope-profiler [--version] [--help] <command> ...\n"
         "scope-profiler: error: argument command: invalid choice: 'inspekt' "
-        "(choose from 'run', 'inspect', 'diff', 'check', 'export', 'convert', 'merge', 'import-native', 'config', 'doctor', 'completion', 'help')\n")
+        "(choose from 'run', 'inspect', 'diff', 'check', 'export', 'plot', 'convert', 'merge', 'import-native', 'config', 'doctor', 'completion', 'help')\n")
 
 
 @pytest.mark.parametrize("words, message", [

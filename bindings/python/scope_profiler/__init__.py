@@ -35,6 +35,18 @@ if TYPE_CHECKING:
     from .mpi_region import MPIRegion
     from .prof_export import export_flamegraph_svg, export_prof, load_prof, to_pstats
     from .plot_data import export_plot_data
+    from .plotting_scripts import (
+        plot_duration_timeseries,
+        plot_durations,
+        plot_flame,
+        plot_flame_chart,
+        plot_flame_graph,
+        plot_gantt,
+        plot_rank_heatmap,
+        plot_scaling_efficiency,
+        plot_speedup,
+        plot_weak_scaling,
+    )
     from .profile_config import GPUOptions, HDF5Options, MemrayOptions, ProfilingOptions
     from .profile_io import load, read_profile, sniff_profile_format, write_profile
     from .profile_manager import ProfilingRun, RegionFactory, RegionHandle
@@ -76,6 +88,16 @@ _LAZY = {
     "load": "profile_io",
     "load_prof": "prof_export",
     "merge_results": "results",
+    "plot_duration_timeseries": "plotting_scripts",
+    "plot_durations": "plotting_scripts",
+    "plot_flame": "plotting_scripts",
+    "plot_flame_chart": "plotting_scripts",
+    "plot_flame_graph": "plotting_scripts",
+    "plot_gantt": "plotting_scripts",
+    "plot_rank_heatmap": "plotting_scripts",
+    "plot_scaling_efficiency": "plotting_scripts",
+    "plot_speedup": "plotting_scripts",
+    "plot_weak_scaling": "plotting_scripts",
     "read_h5": "h5reader",
     "read_h5_summary": "h5reader",
     "read_json": "json_export",
@@ -118,7 +140,10 @@ __all__ = [
     "call_stack_roots", "collect_file_metadata", "collect_region_statistics", "define_region",
     "export_chrome_trace", "export_flamegraph_svg", "export_json", "export_plot_data", "export_prof",
     "export_speedscope", "finalize", "inspect_file", "instrument", "is_active", "is_configured",
-    "last_results", "load", "load_prof", "merge_results", "metadata", "pause", "profile",
+    "last_results", "load", "load_prof", "merge_results", "metadata", "pause",
+    "plot_duration_timeseries", "plot_durations", "plot_flame", "plot_flame_chart",
+    "plot_flame_graph", "plot_gantt", "plot_rank_heatmap", "plot_scaling_efficiency", "plot_speedup",
+    "plot_weak_scaling", "profile",
     "profile_command", "profile_script", "read_h5",
     "read_h5_summary", "read_json", "read_profile", "recorded_regions", "region", "region_factory",
     "register_opt_in_tag", "registered_regions", "reset", "resume", "run", "session", "setup",

@@ -11,11 +11,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from .results import Patterns, ProfilingResults, Ranks
 
-    Data = ProfilingResults | Iterable[ProfilingResults]
+    Data: TypeAlias = ProfilingResults | Iterable[ProfilingResults]
 
 # Endings that belong together although they have a dot in them.
 _ENDINGS = re.compile(r"(\.(?:trace|speedscope)?\.?json(?:\.gz)?)$", re.IGNORECASE)

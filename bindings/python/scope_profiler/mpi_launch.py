@@ -49,11 +49,8 @@ def world_communicator() -> Any:
         return None
     if wish or launched_by_mpi():
         try:
-            from mpi4py import MPI
+            import mpi4py.MPI  # noqa: F401
         except Exception:  # whatever a broken installation raises: ImportError, RuntimeError, OSError
             return None
-    else:
-        MPI = sys.modules.get("mpi4py.MPI")
-        if MPI is None:
-            return None
-    return MPI.COMM_WORLD if _is_running(MPI) else None
+    mpi: Any = sys.modules.get("mpi4py.MPI")
+    return mpi.COMM_WORLD if mpi is not None and _is_running(mpi) else None
