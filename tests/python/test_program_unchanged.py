@@ -187,18 +187,19 @@ def reach():
 BODY
 try: start()
 except RecursionError: pass
-assert levels > 700, levels
+assert levels > 400, levels
 levels = 0
 try: start()
 except RecursionError: pass
-assert levels > 700, levels
+assert levels > 400, levels
 sp.finalize(verbose=False, return_results=True)
 """
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_endless_recursion_is_an_error_and_no_crash(way, run_python):
-    """Under a limit that the stack cannot hold; and the second time as deep as the first."""
+    """Under a limit that the stack cannot hold, and a second time. Undecorated, the way through C code
+    ends after 500 levels on 3.12, which counts those."""
     body = textwrap.dedent(WAYS[way]).strip("\n")
     done = run_python(ENDLESS.replace("BODY", body))
     assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
