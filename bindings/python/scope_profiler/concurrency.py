@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from ._tracker import ConcurrencyTracker
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ._columns import IntArray
 
-__all__ = ["UNKNOWN", "TaskInfo", "ThreadInfo", "lane_ids"]
+__all__ = ["UNKNOWN", "ConcurrencyTracker", "TaskInfo", "ThreadInfo", "lane_ids"]
 
 #: A thread, task or time that is not known.
 UNKNOWN = -1
