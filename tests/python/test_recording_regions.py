@@ -200,6 +200,32 @@ def test_wrapped_function_is_recorded_in_its_region(memory_run):
     assert sp.region("r").num_calls == 1
 
 
+def test_wrapped_generators_and_coroutines_are_recorded_by_step(memory_run, finish):
+    @sp.region("steps").wrap
+    def count():
+        yield 1
+        yield 2
+
+    @sp.region("waits").wrap
+    async def wait(x):
+        return x
+
+    bound = sp.region("method").wrap(type("K", (), {"m": lambda self: (yield 3)})().m)
+    assert list(count()) == [1, 2] and list(bound()) == [3]
+    with pytest.raises(StopIteration) as end:
+        wait(5).send(None)
+    assert end.value.value == 5
+    recorded = finish()
+    assert (recorded.calls("steps"), recorded.calls("waits"), recorded.calls("method")) == (3, 1, 2)
+
+
+def test_what_cannot_be_called_cannot_be_wrapped(memory_run):
+    for state in ("recording", "off"):
+        with pytest.raises(TypeError, match="needs a callable, got 3"):
+            sp.region(state).wrap(3)
+        sp.reset()
+
+
 def test_region_of_an_ended_configuration_keeps_its_count():
     ProfileManager.setup(output=None)
     first = sp.region("r")

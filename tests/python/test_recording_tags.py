@@ -28,6 +28,9 @@ def test_tags_are_kept_in_order_and_cannot_change(memory_run):
         sp.region("plain", tags=["a"])
     with pytest.raises(TypeError, match="tags must be strings"):
         sp.region("s", tags=[1])
+    for make in (sp.region, ProfileManager.define_region, ProfileManager.region_factory):
+        with pytest.raises(TypeError, match="iterable of strings, got 3"):
+            make("s", tags=3)
 
 
 def test_a_string_is_one_tag():

@@ -154,7 +154,10 @@ class ProfileManager:
     def _define(self, region_name, functions, tags, caller):
         """Remembers a definition; returns its functions and tags as tuples or None."""
         functions = None if functions is None else tuple(functions)
-        tags = None if tags is None else (tags,) if isinstance(tags, str) else tuple(tags)
+        if tags is not None:
+            from ._settings import strings
+
+            tags = strings("tags", tags)
         site = (caller.f_code.co_filename, caller.f_lineno)
         known = self._definitions.get(region_name)
         if known is not None and known[:2] != (functions, tags):

@@ -58,6 +58,9 @@ PyObject *profiler_normal_tags(PyObject *tags)
         return PyTuple_Pack(1, tags);
     }
     PyObject *tuple = PySequence_Tuple(tags);
+    if (tuple == NULL && PyErr_ExceptionMatches(PyExc_TypeError) && Py_TYPE(tags)->tp_iter == NULL) {
+        return PyErr_Format(PyExc_TypeError, "tags must be an iterable of strings, got %R", tags);
+    }
     for (Py_ssize_t i = 0; tuple != NULL && i < PyTuple_GET_SIZE(tuple); i++) {
         PyObject *tag = PyTuple_GET_ITEM(tuple, i);
         if (!PyUnicode_Check(tag)) {

@@ -246,13 +246,32 @@ static PyObject *region_repr(PyObject *self)
 
 /* ---- methods -------------------------------------------------------------------------------- */
 
+/* The Python half knows what a call of a function gives. -1: an exception is set. */
+static int kind_of(PyObject *function)
+{
+    PyObject *module = PyImport_ImportModule("scope_profiler.profile_manager");
+    PyObject *kind = module != NULL ? PyObject_CallMethod(module, "_kind_of", "O", function) : NULL;
+    int number = kind != NULL ? (int)PyLong_AsLong(kind) : -1;
+    Py_XDECREF(kind);
+    Py_XDECREF(module);
+    return number;
+}
+
 static PyObject *region_wrap(PyObject *self, PyObject *function)
 {
     region_object *region = (region_object *)self;
+    if (!PyCallable_Check(function)) {
+        return PyErr_Format(PyExc_TypeError, "wrap() needs a callable, got %R", function);
+    }
     if (!region_is_enabled(region)) {
         return Py_NewRef(function);
     }
-    decorated_options options = {.name = region->name, .tags = region->tags};
+    int kind = kind_of(function);
+    if (kind < 0) {
+        return NULL;
+    }
+    decorated_options options = {
+        .name = region->name, .tags = region->tags, .kind = (call_kind)kind};
     return decorated_new(region->profiler, function, &options);
 }
 
