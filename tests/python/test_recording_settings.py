@@ -423,6 +423,29 @@ def test_members_are_on_class_and_instances(name):
     assert getattr(instance, name).__self__ is instance
 
 
+@pytest.mark.parametrize(
+    ("name", "signature"),
+    [
+        ("RegionHandle", "(manager, name, functions=None, tags=None)"),
+        ("RegionFactory", "(manager, name, tags=None)"),
+        ("ProfilingRun", "(manager, config, output=None)"),
+        ("RankPayload", "(regions, likwid, likwid_environment, perf_events=None, sources=None, "
+         "tags=None, event_metadata=None, line_profile=None, exclusive_totals=None, "
+         "aggregate_stats=None, lanes=None)"),
+    ],
+)  # fmt: skip
+def test_constructors(name, signature):
+    from scope_profiler import profile_manager
+
+    documented = inspect.signature(getattr(profile_manager, name))
+    parameters = [
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for parameter in documented.parameters.values()
+    ]
+    bare = documented.replace(parameters=parameters, return_annotation=inspect.Signature.empty)
+    assert str(bare) == signature
+
+
 # ---- what else tells settings --------------------------------------------------------------------
 
 TREE = Path(__file__).resolve().parents[2]

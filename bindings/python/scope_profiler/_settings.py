@@ -47,7 +47,7 @@ def _flag(name: str, value: Any) -> bool:
 def _integer(name: str, value: Any) -> int:
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
         raise ValueError(f"{name} must be an integer, got {value!r}")
-    return value.__index__()
+    return int(value.__index__())
 
 
 def _choice(name: str, value: Any) -> str:

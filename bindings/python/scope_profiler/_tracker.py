@@ -129,7 +129,7 @@ class ConcurrencyTracker:
             return
         self._previous = previous = threading.getprofile()
 
-        def begin(frame: FrameType, event: str, argument: Any) -> None:
+        def begin(frame: FrameType, event: Any, argument: Any) -> None:
             sys.setprofile(previous)
             self.current_thread()
             if previous is not None:
