@@ -332,3 +332,43 @@ def test_old_file_stays_when_writing_fails(tmp_path, small_files, read):
             enter("new", 5000)
     small_files()
     assert read(path).names == {"old"}
+
+
+# ---- size ----------------------------------------------------------------------------------------
+
+MANY = """
+import os, sys
+import scope_profiler as sp
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+count, path = int(sys.argv[1]), sys.argv[2]
+sp.setup(output=path)
+region = sp.region("r")
+with region:
+    pass
+before = resident()
+for _ in range(count - 1):
+    with region:
+        pass
+grown = resident() - before
+sp.finalize(verbose=False)
+import resource
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
+print(region.num_calls, grown, peak)
+"""
+
+
+def test_many_calls_take_no_more_than_their_times(tmp_path, run_python):
+    """Two numbers of 8 bytes a call in the file, half of that while running, and a publication that
+    holds them a few times over at most."""
+    count, path = 1_000_000, tmp_path / "run.h5"
+    done = run_python(MANY, count, path, timeout=240)
+    assert done.returncode == 0, done.stderr
+    calls, grown, peak = map(int, done.stdout.split())
+    assert calls == count
+    assert grown < 10 * count + 4e6
+    assert peak < 5 * 16 * count + 30e6
+    assert path.stat().st_size < 18 * count + 65536
