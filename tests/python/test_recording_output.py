@@ -334,6 +334,33 @@ def test_old_file_stays_when_writing_fails(tmp_path, small_files, read):
     assert read(path).names == {"old"}
 
 
+# ---- paths that are no text ----------------------------------------------------------------------
+
+
+def test_a_path_may_hold_bytes_that_are_no_text(tmp_path, capsys):
+    folder = os.fsencode(tmp_path) + b"/caf\xe9"
+    path = os.fsdecode(folder + b"/run\xff.h5")
+    run = sp.setup(output=path)
+    with sp.region("r"):
+        pass
+    results = run.finalize()
+    assert os.listdir(folder) == [b"run\xff.h5"]
+    assert results["r"].num_calls == sp.read_h5(path)["r"].num_calls == 1
+    assert r"run\xff.h5" in capsys.readouterr().out
+    assert results.display_label == r"run\xff"
+    sp.inspect_file(path)
+    assert r"caf\xe9/run\xff.h5" in capsys.readouterr().out
+    sp.export_chrome_trace(results, os.fsdecode(folder + b"/trace\xff.json"))
+    assert b"trace\xff.json" in os.listdir(folder)
+
+
+def test_errors_about_such_paths_are_the_documented_ones(tmp_path):
+    path = tmp_path / os.fsdecode(b"bad\xff.h5")
+    path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+    with pytest.raises(sp.CorruptProfileError, match=r"bad\\xff.h5"):
+        sp.read_h5(path)
+
+
 # ---- size ----------------------------------------------------------------------------------------
 
 MANY = """

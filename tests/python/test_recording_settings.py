@@ -177,6 +177,15 @@ def test_instruments_that_are_missing_are_named(settings, error):
     ProfileManager.setup(output=None, deactivate_profiling=True, **settings)
 
 
+@pytest.mark.parametrize("start", ["", "a"])
+def test_errors_that_are_cut_end_within_no_character(start):
+    for settings in ({"metadata_detail": start + "\u00e9" * 600}, {start + "\u00e9" * 600: 1}):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            ProfilingConfig(**settings)
+        assert not isinstance(caught.value, UnicodeError)
+        assert start + "\u00e9" * 400 in str(caught.value)
+
+
 def test_compression_is_normalised():
     for value in ("", "none", " None "):
         assert ProfilingConfig(hdf5_compression=value).hdf5_compression is None

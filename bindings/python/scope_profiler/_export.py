@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from . import _columns
+from ._plain import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,5 +91,5 @@ def export_runs(
         )
         paths.append(path)
         if verbose:
-            print(f"wrote {path}")
+            print(f"wrote {shown(path)}")
     return paths

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -42,3 +44,8 @@ def finite(value: Any) -> Any:
     if isinstance(value, list):
         return [finite(item) for item in value]
     return value
+
+
+def shown(path: str | os.PathLike[str]) -> str:
+    """Path as text that can be printed and stored: bytes that are none are written as escapes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ._plain import shown
 from ._results import CorruptProfileError, HDF5SchemaError, Run
 from .region import EventDataUnavailableError
 from .results import ProfilingResults
@@ -37,7 +38,7 @@ def _open(path: str | os.PathLike[str], verbose: bool) -> Run:
     if file.is_dir():
         raise IsADirectoryError(f"{file} is a folder, not a profile")
     if verbose:
-        print(f"Reading profile {file}")
+        print(f"Reading profile {shown(file)}")
     return Run.open(file)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ._plain import finite, plain, shown
 from .results import ProfilingResults
 
 TYPE_CHECKING = False
@@ -67,13 +68,12 @@ def inspect_file(
         **summary.selection(results, include, exclude, ranks, sort, percentage_mode, "pooled"),
         columns=summary.normalize_region_table_columns(columns),
         color=summary.is_terminal(stream),
-        file_path=os.fspath(file_path),
+        file_path=shown(file_path),
     )
     summary.write_text(text, stream)
 
 
 def _entry(profile: Profile) -> dict[str, Any]:
-    from ._plain import finite, plain
     from .profile_io import load
 
     results = profile if isinstance(profile, ProfilingResults) else load(profile)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from . import _columns
 from ._export import file_names, root_runs
-from ._plain import finite, plain
+from ._plain import finite, plain, shown
 from ._results import CorruptProfileError, Run
 from .results import ProfilingResults
 
@@ -143,7 +143,7 @@ def export_json(
             write_json(run, path, include=include, exclude=exclude, ranks=ranks, indent=indent)
         )
         if verbose:
-            print(f"wrote {path}")
+            print(f"wrote {shown(path)}")
     return paths
 
 
@@ -169,7 +169,7 @@ def read_json(file_path: str | os.PathLike[str], verbose: bool = False) -> Profi
     if file.is_dir() or sniff_profile_format(file) != FORMAT_JSON:
         raise JSONProfileError(f"{file} is not a scope-profiler JSON profile")
     if verbose:
-        print(f"Reading profile {file}")
+        print(f"Reading profile {shown(file)}")
     try:
         run = Run.open(file)
     except (CorruptProfileError, ValueError) as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from . import _columns
 from ._export import file_names, root_runs, selection
+from ._plain import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def export_prof(
         )
         paths.append(path)
         if verbose:
-            print(f"wrote {path}")
+            print(f"wrote {shown(path)}")
     return paths
 
 
@@ -300,5 +301,5 @@ def export_flamegraph_svg(
         )
         paths.append(path)
         if verbose:
-            print(f"wrote {path}")
+            print(f"wrote {shown(path)}")
     return paths

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from . import _columns
 from ._frames import summary_row
+from ._plain import shown
 from ._results import EventDataUnavailableError, Run
 from .mpi_region import MPIRegion
 from .region import Region
@@ -279,7 +280,7 @@ class ProfilingResults:
         """The label, else the name of the file without its ending."""
         if self.label:
             return self.label
-        return self.file_path.stem if self.file_path is not None else "profile"
+        return shown(self.file_path.stem) if self.file_path is not None else "profile"
 
     @property
     def has_event_data(self) -> bool:
@@ -748,11 +749,11 @@ def _difference(end: int | None, start: int | None) -> float | None:
 
 
 def relative(path: Path) -> str:
-    """Path as seen from the working directory."""
+    """Path as seen from the working directory, for people."""
     try:
-        return os.path.relpath(path)
+        return shown(os.path.relpath(path))
     except (OSError, ValueError):
-        return str(path)
+        return shown(path)
 
 
 def _by_name(regions: Any) -> dict[str, dict[int, Region]]:

@@ -106,10 +106,20 @@ static void stop(profiler_object *profiler)
 
 typedef struct configuration {
     PyObject *config, *tag_filter, *locate;
+    PyObject *output; /* bytes that the settings borrow, owned; NULL: none */
     const char *mode;
     int enabled, wants_text, traces;
     sp_binding_settings settings;
 } configuration;
+
+/* For a path, which may hold bytes that are no text, or None. */
+static int convert_output(PyObject *object, void *out)
+{
+    if (object == Py_None) {
+        return 1;
+    }
+    return PyUnicode_FSConverter(object, out);
+}
 
 static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *out)
 {
@@ -125,13 +135,14 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
     out->config = out->tag_filter = out->locate = Py_None;
     out->settings.size = sizeof out->settings;
     out->settings.store.size = sizeof out->settings.store;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pzsInzinOOpp:configure", names, &out->config,
-                                     &out->enabled, &out->settings.output, &out->mode, &rank,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOpp:configure", names, &out->config,
+                                     &out->enabled, convert_output, &out->output, &out->mode, &rank,
                                      &max_memory, &out->settings.store.compression, &level,
                                      &chunk_size, &out->tag_filter, &out->locate,
                                      &out->wants_text, &out->traces)) {
         return -1;
     }
+    out->settings.output = out->output == NULL ? NULL : PyBytes_AS_STRING(out->output);
     out->settings.rank = rank;
     out->settings.max_memory = max_memory > 0 ? (size_t)max_memory : 0;
     out->settings.store.compression_level = level;
@@ -160,33 +171,43 @@ static int set_mode(profiler_object *profiler, configuration *wanted)
     return -1;
 }
 
+static int start(profiler_object *profiler, configuration *wanted)
+{
+    if (set_mode(profiler, wanted) < 0 || end_regions(profiler) < 0) {
+        return -1;
+    }
+    stop(profiler);
+    if (wanted->enabled) {
+        sp_error error;
+        error.text[0] = '\0';
+        wanted->settings.is_host = !profiler->owns_recorder;
+        wanted->settings.host = PyInterpreterState_Get();
+        int status = sp_binding_configure(profiler->recorder, &wanted->settings, &error);
+        if (status != SP_OK) {
+            recorder_raise(status, &error);
+            return -1;
+        }
+    }
+    profiler->is_configured = true;
+    profiler->is_enabled = wanted->enabled;
+    profiler->wants_text = wanted->wants_text;
+    profiler->traces = wanted->traces;
+    set_reference(&profiler->config, wanted->config);
+    set_reference(&profiler->tag_filter, wanted->tag_filter);
+    set_reference(&profiler->locate, wanted->locate);
+    return rebind_all(profiler);
+}
+
 static PyObject *profiler_configure(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     profiler_object *profiler = (profiler_object *)self;
     configuration wanted;
-    if (parse_configuration(args, kwargs, &wanted) < 0 || set_mode(profiler, &wanted) < 0 ||
-        end_regions(profiler) < 0) {
+    if (parse_configuration(args, kwargs, &wanted) < 0) {
         return NULL;
     }
-    stop(profiler);
-    if (wanted.enabled) {
-        sp_error error;
-        error.text[0] = '\0';
-        wanted.settings.is_host = !profiler->owns_recorder;
-        wanted.settings.host = PyInterpreterState_Get();
-        int status = sp_binding_configure(profiler->recorder, &wanted.settings, &error);
-        if (status != SP_OK) {
-            return recorder_raise(status, &error);
-        }
-    }
-    profiler->is_configured = true;
-    profiler->is_enabled = wanted.enabled;
-    profiler->wants_text = wanted.wants_text;
-    profiler->traces = wanted.traces;
-    set_reference(&profiler->config, wanted.config);
-    set_reference(&profiler->tag_filter, wanted.tag_filter);
-    set_reference(&profiler->locate, wanted.locate);
-    if (rebind_all(profiler) < 0) {
+    int failed = start(profiler, &wanted);
+    Py_CLEAR(wanted.output);
+    if (failed < 0) {
         return NULL;
     }
     trace_reconfigured(profiler);

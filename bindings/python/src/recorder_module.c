@@ -26,15 +26,16 @@ PyObject *recorder_raise(int status, const sp_error *error)
     case SP_ERR_UNSUPPORTED: type = PyExc_ValueError; break;
     default: break;
     }
-    if (type == PyExc_OSError && error != NULL && error->system_errno != 0) {
-        PyObject *arguments = Py_BuildValue("(is)", error->system_errno, text);
-        if (arguments != NULL) {
-            PyErr_SetObject(type, arguments);
-            Py_DECREF(arguments);
-        }
-        return NULL;
+    /* It may hold bytes of a path that are no text, or end within a character. */
+    PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+    PyObject *arguments = message;
+    if (message != NULL && type == PyExc_OSError && error != NULL && error->system_errno != 0) {
+        arguments = Py_BuildValue("(iN)", error->system_errno, message);
     }
-    PyErr_SetString(type, text);
+    if (arguments != NULL) {
+        PyErr_SetObject(type, arguments);
+        Py_DECREF(arguments);
+    }
     return NULL;
 }
 

@@ -36,12 +36,17 @@ int results_errors_init(PyObject *module, results_state *state)
     return 0;
 }
 
-/* errno first, so that Python picks the subclass of OSError that callers test for. */
-static PyObject *raise_os_error(const sp_error *error)
+/* errno first if there is one, so that Python picks the subclass of OSError that callers test for.
+ * The text may hold bytes of a path that are no text, or end within a character. */
+static PyObject *raise_text(PyObject *type, int system_errno, const char *text)
 {
-    PyObject *arguments = Py_BuildValue("(is)", error->system_errno, error->text);
+    PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
+    PyObject *arguments = message;
+    if (message != NULL && system_errno != 0) {
+        arguments = Py_BuildValue("(iN)", system_errno, message);
+    }
     if (arguments != NULL) {
-        PyErr_SetObject(PyExc_OSError, arguments);
+        PyErr_SetObject(type, arguments);
         Py_DECREF(arguments);
     }
     return NULL;
@@ -57,7 +62,7 @@ PyObject *results_raise(const results_state *state, int status, const sp_error *
         return PyErr_NoMemory();
     case SP_ERR_IO:
         if (error != NULL && error->system_errno != 0) {
-            return raise_os_error(error);
+            return raise_text(PyExc_OSError, error->system_errno, error->text);
         }
         type = PyExc_OSError;
         break;
@@ -87,6 +92,5 @@ PyObject *results_raise(const results_state *state, int status, const sp_error *
     default:
         break;
     }
-    PyErr_SetString(type, text);
-    return NULL;
+    return raise_text(type, 0, text);
 }

@@ -259,7 +259,8 @@ PyObject *settings_unknown(PyObject *module, PyObject *args)
     if (texts != NULL && i == count) {
         sp_setting_unknown(group, texts, (size_t)count, &error);
         /* A text that was cut may end within a character. */
-        result = PyUnicode_DecodeUTF8(error.text, (Py_ssize_t)strlen(error.text), "ignore");
+        result = PyUnicode_DecodeUTF8(error.text, (Py_ssize_t)strlen(error.text),
+                                      "backslashreplace");
     } else if (!PyErr_Occurred()) {
         PyErr_NoMemory();
     }
