@@ -448,3 +448,31 @@ def test_minimal_path_is_relative_to_the_module_path_else_a_name(tmp_path, monke
     assert minimal_path(str(tmp_path / "lib" / "deep" / "p" / "m.py")) == "p/m.py"
     assert minimal_path("/somewhere/else/m.py") == "m.py"
     assert minimal_path("<stdin>") == "<stdin>"
+    (tmp_path / "work").rename(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert minimal_path(str(tmp_path / "lib" / "m.py")) == "m.py"
+
+
+@pytest.mark.parametrize("through", ["current folder", "module path"])
+def test_minimal_path_tells_neither_root_nor_home(tmp_path, monkeypatch, through):
+    from scope_profiler._source import minimal_path
+
+    home = tmp_path / "home" / "alice"
+    home.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr("sys.path", [])
+
+    def look_from(folder):
+        if through == "current folder":
+            monkeypatch.chdir(folder)
+        else:
+            monkeypatch.chdir("/")
+            monkeypatch.setattr("sys.path", [str(folder)])
+
+    look_from("/")
+    assert minimal_path(str(home / "run.py")) == minimal_path("/scratch/alice/run.py") == "run.py"
+    look_from(home.parent)
+    assert minimal_path(str(home / "project" / "run.py")) == "run.py"
+    assert minimal_path(str(home.parent / "common" / "run.py")) == "common/run.py"
+    look_from(home)
+    assert minimal_path(str(home / "project" / "run.py")) == "project/run.py"

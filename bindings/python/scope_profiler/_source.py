@@ -17,21 +17,30 @@ def _inside(path: str, folder: str) -> str | None:
     return path[len(prefix) :] if path.startswith(prefix) and len(path) > len(prefix) else None
 
 
+def _relative(path: str, folder: str, home: str) -> str | None:
+    """Path relative to a folder, unless that would tell as much as the whole path: from the root, or
+    from above the home directory into it."""
+    relative = _inside(path, folder)
+    if relative is None or folder == os.sep:
+        return None
+    is_above_home = _inside(home, folder) is not None
+    return None if is_above_home and _inside(path, home) is not None else relative
+
+
 def minimal_path(filename: str) -> str:
     """Path that tells nothing about the machine: relative to the current folder when the file lies
     there, else to the deepest folder of the module path that holds it, else the name alone."""
     if filename.startswith("<"):
         return filename
     path = os.path.abspath(filename)
-    try:
-        relative = _inside(path, os.getcwd())
-    except OSError:
-        relative = None
-    if relative is not None:
-        return relative
+    home = os.path.expanduser("~")
     folders = sorted({os.path.abspath(folder) for folder in sys.path if folder}, key=len)
+    try:
+        folders.append(os.getcwd())
+    except OSError:
+        pass
     for folder in reversed(folders):
-        relative = _inside(path, folder)
+        relative = _relative(path, folder, home)
         if relative is not None:
             return relative
     return os.path.basename(path)
