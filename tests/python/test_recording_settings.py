@@ -101,6 +101,12 @@ def test_rows_of_the_recorder():
     assert (checked["label"], checked["perf_events"]) == ("x", None)
 
 
+def test_objects_are_handed_on_as_they_are():
+    backend = object()
+    assert ProfilingConfig(gpu_timing_backend=backend).gpu_timing_backend is backend
+    assert ProfilingConfig(gpu_timing_backend=None).gpu_timing_backend == "auto"
+
+
 def test_paths_that_are_no_text_are_kept():
     path = os.fsdecode(b"caf\xe9.h5")
     assert ProfilingConfig(file_path=path).file_path == path
