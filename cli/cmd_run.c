@@ -272,6 +272,8 @@ static const cli_option options[] = {
      .help = "with --recursive: leave out calls nested deeper than this"},
     {.name = "min-duration", .kind = CLI_VALUE, .value_name = "TIME",
      .help = "with --recursive: fold calls shorter than this, such as 20us, into their callers"},
+    {.name = "c-calls", .kind = CLI_FLAG,
+     .help = "with --recursive: record the builtin functions and methods that are called, too"},
     {.name = "tag", .kind = CLI_VALUE, .value_name = "TAG",
      .help = "record only regions that carry one of these tags; may be repeated"},
     {.name = "enable-tag", .kind = CLI_VALUE, .value_name = "TAG",

@@ -93,7 +93,7 @@ exit codes:
 """
 
 RUN_OPTIONS = [
-    "-m, --module MODULE", "-c, --command CODE", "--max-depth N", "--min-duration TIME", "-o, --outfile PATH", "--no-output", "-q, --quiet", "--label TEXT", "--config FILE",
+    "-m, --module MODULE", "-c, --command CODE", "--max-depth N", "--min-duration TIME", "--c-calls", "-o, --outfile PATH", "--no-output", "-q, --quiet", "--label TEXT", "--config FILE",
     "--recursive", "--no-recursive", "--all", "--include GLOB", "--exclude GLOB",
     "--entrypoint NAME", "--tag TAG", "--enable-tag TAG", "--line-profile", "--memory-profile",
     "--buffer-limit N", "--aggregation-mode", "--mpi-calls", "--no-mpi-calls",

@@ -155,7 +155,7 @@ def test_interrupt_from_outside(command, python, tmp_path):
 
 APP = """
 import json
-def tiny(n): return n
+def tiny(n): return abs(n)
 def work(n): return [tiny(k) for k in range(n)] and json.dumps(n)
 def main():
     for k in range(3): work(k)
@@ -217,6 +217,18 @@ def test_limits(traced):
     assert found["work"] == 3
 
 
+def test_c_calls(traced):
+    found = traced("--recursive", "--c-calls", "--include", "*.tiny")
+    python = traced("--recursive", "--include", "*.tiny")
+    assert found == {**python, "builtins.abs": 3}
+
+
+def test_limits_of_the_environment(traced, command):
+    command.environment["SCOPE_PROFILER_TRACE_MAX_DEPTH"] = "1"
+    assert without_comprehensions(traced("--recursive")) == {"app.py": 1, "<module>": 1}
+    assert traced("--recursive", "--max-depth", "2")["main"] == 1
+
+
 @pytest.mark.parametrize("words, message", [
     (["--max-depth", "0"], "--max-depth 0: the depth is at least 1"),
     (["--max-depth", "x"], "--max-depth 'x' is no number"),
@@ -229,7 +241,8 @@ def test_limits_that_are_none(traced, words, message):
 
 
 @pytest.mark.parametrize("words", [["--all"], ["--exclude", "x"], ["--entrypoint", "main"],
-                                   ["--max-depth", "2"], ["--min-duration", "1us"]])
+                                   ["--max-depth", "2"], ["--min-duration", "1us"],
+                                   ["--c-calls"]])
 def test_rules_need_recursive(traced, words):
     result = traced(*words, fails=True)
     assert result.code == 1

@@ -506,6 +506,84 @@ list(it)
 """,
 )
 program(
+    "C functions of every kind",
+    """
+import math, operator, itertools
+def f(x): return math.sqrt(len(x))
+class L(list):
+    def __len__(self): return len([1])
+    def append(self, x): super().append(x)
+def kinds():
+    l = [3, 1, 2]
+    l.append(4); l.sort(reverse=True)
+    bound = l.append
+    bound(5)
+    "".join(["a"]); str.upper("x"); "a {} b".format(1)
+    dict.fromkeys([1]); dict.fromkeys(*[[1]]); {}.update(**{"a": 1})
+    str.maketrans("a", "b"); bytes.fromhex("00"); object.__new__(object)
+    max(*l, key=operator.neg); int("3"); L((1,)); operator.itemgetter(0)(l)
+    list.append(l, 1); (1).bit_length(); (1.5).hex(); type.mro(L); L.mro()
+    list(itertools.chain([1], [2])); isinstance(1, int); getattr(l, "append")(1)
+    return sum(k for k in l)
+x = L(); x.append(1); len(x); y = x.append; y(2); y = super(L, x).append; y(3)
+f([1]); kinds()
+""",
+)
+program(
+    "exceptions from C",
+    """
+import math
+def swallow(f, *args):
+    try: return f(*args)
+    except Exception as e: return repr(e)
+def fails(x): raise KeyError(x)
+swallow(math.sqrt, -1); swallow([].index, 3); swallow(len, 3); swallow(int, "x")
+swallow(sorted, [1, 2], None, 3); swallow(max, []); swallow(eval, "1 / 0"); swallow("a".foo if 0 else next, iter([]))
+def through():
+    try: max([1, 2], key=fails)
+    except KeyError: pass
+    try: list(map(fails, [1])); 
+    except KeyError: pass
+    [1].index(1)
+    {}[1] if 0 else {}.pop(1)
+try: through()
+except KeyError: [].append(1)
+with open("/dev/null") as file: file.read(1); file.readable()
+""",
+)
+program(
+    "C functions that resume",
+    """
+def g():
+    got = yield 1
+    try: yield len([got])
+    except KeyError: yield abs(-2)
+    finally: abs(-1)
+it = g()
+next(it); it.send(4); it.throw(KeyError("x")); it.close()
+it = g(); next(it); del it
+it = iter(lambda: abs(0), 0); next(it, 1)
+any(abs(k) for k in range(3)); "".join(str(k) for k in range(2))
+async def c(): return abs(-3)
+try: c().send(None)
+except StopIteration: pass
+""",
+)
+program(
+    "threads that call C",
+    """
+import threading, _thread
+def work(n, lock):
+    for k in range(n): sorted([2, 1], key=lambda x: -x)
+    lock.release()
+locks = [_thread.allocate_lock() for _ in range(2)]
+for lock in locks: lock.acquire()
+t = threading.Thread(target=work, args=(3, locks[0]), name="T")
+t.start(); t.join(); locks[0].acquire()
+work(2, locks[1])
+""",
+)
+program(
     "leaving by sys.exit",
     """
 import sys

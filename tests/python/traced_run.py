@@ -1,12 +1,13 @@
 """Runs programs under the tracer; the counterpart of profile_oracle.py, with the same output.
 
-    python traced_run.py FOLDER"""
+    python traced_run.py FOLDER [--c-calls]"""
 
 import json
 import os
 import sys
 
 from scope_profiler import ProfileManager
+from scope_profiler._trace import Tracing
 
 
 def calls_by_thread(results, root):
@@ -27,14 +28,15 @@ def calls_by_thread(results, root):
     return found
 
 
-def main(folder):
+def main(folder, *options):
     found = {}
     for entry in sorted(os.listdir(folder)):
         if not entry.endswith(".py"):
             continue
         ProfileManager.setup(output=None, track_threads=True, replace=True)
         try:
-            ProfileManager.run_script(os.path.join(folder, entry))
+            with Tracing(ProfileManager._default, entry, c_calls="--c-calls" in options):
+                ProfileManager.run_script(os.path.join(folder, entry), recursive=False)
         except SystemExit:
             pass
         results = ProfileManager.finalize(verbose=False, return_results=True)
@@ -42,4 +44,4 @@ def main(folder):
     json.dump(found, sys.stdout)
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import os
-import re
 import sys
 import types
 import zipfile
@@ -24,9 +23,8 @@ _FLAGS = {
 _LISTS = {"tag": "region_tags", "enable-tag": "enable_tags"}
 _PROGRAMS = ("module", "command")
 # What chooses the calls to trace.
-_RULES = ("all", "include", "exclude", "entrypoint", "max-depth", "min-duration")
+_RULES = ("all", "include", "exclude", "entrypoint", "max-depth", "min-duration", "c-calls")
 _QUIET = "quiet"
-_UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "": 1_000_000_000}
 
 
 def _fail(message):
@@ -47,13 +45,6 @@ def _depth(text):
     if depth < 1:
         raise ValueError(f"--max-depth {text}: the depth is at least 1")
     return depth
-
-
-def _nanoseconds(text):
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+) *(ns|us|ms|s|)", text)
-    if match is None:
-        raise ValueError(f"--min-duration {text!r} is no time; write 20us, 1.5ms or 2s")
-    return round(float(match[1]) * _UNITS[match[2]])
 
 
 class _Options:
@@ -100,7 +91,11 @@ class _Options:
         elif name == "max-depth":
             self.rules["max_depth"] = _depth(value)
         elif name == "min-duration":
-            self.rules["min_duration_ns"] = _nanoseconds(value)
+            from .tracing import parse_duration
+
+            self.rules["min_duration_ns"] = parse_duration(value, "--min-duration")
+        elif name == "c-calls":
+            self.rules["c_calls"] = True
 
     def check(self, traces):
         """Refuses rules of tracing where nothing is traced."""

@@ -1,5 +1,5 @@
 """Which calls automatic tracing records, and under which names. The extension asks once for each code
-object; everything else about tracing is in the extension."""
+object and each C function; everything else about tracing is in the extension."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
+_OWN_MODULES = (__name__.partition(".")[0] + ".",)
 _OWN_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 
@@ -105,25 +106,63 @@ class Rules:
         name = f"{module if isinstance(module, str) else '<unknown>'}.{_qualified_name(code)}"
         return name if self._is_chosen(name) else None
 
+    def c_function(self, function: Any, owner: type | None) -> str | None:
+        """Name of the region of a builtin function or method that recorded code calls, None: it is not
+        recorded. Those that are called come along with the functions that `include` chooses; `exclude`
+        leaves them out by name.
+
+        Args:
+            function: The function, or a method of a class or of an object.
+            owner: The class that defines the method; None: it is a function.
+        """
+        if owner is not None:
+            name = f"{owner.__module__}.{owner.__qualname__}.{function.__name__}"
+        else:
+            name = f"{_module_of(function)}.{function.__qualname__}"
+        return None if name.startswith(_OWN_MODULES) or self._is_excluded(name) else name
+
     def _is_main(self, file: str, module: Any) -> bool:
         return file == self._main_file and module == "__main__"
 
     def _is_chosen(self, name: str) -> bool:
-        if not self._include and not self._exclude:
-            return True
-        from fnmatch import fnmatchcase
-
-        if self._include and not any(fnmatchcase(name, pattern) for pattern in self._include):
+        if self._include and not _matches(name, self._include):
             return False
-        return not any(fnmatchcase(name, pattern) for pattern in self._exclude)
+        return not self._is_excluded(name)
+
+    def _is_excluded(self, name: str) -> bool:
+        return bool(self._exclude) and _matches(name, self._exclude)
+
+
+def _module_of(function: Any) -> str:
+    """Of a C function; one made for an object is named after the class of that by the interpreter."""
+    bound_to = function.__self__
+    module = function.__module__
+    if not isinstance(module, str) and bound_to is not None:
+        kind = type(bound_to)
+        module = (bound_to if issubclass(kind, type) else kind).__module__
+    return module if isinstance(module, str) else "<unknown>"
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    from fnmatch import fnmatchcase
+
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _qualified_name(code: CodeType) -> str:
     return getattr(code, "co_qualname", code.co_name)
 
 
-#: What functions decorated with `recursive=True` trace by.
-default_rules = Rules()
+_default_rules = Rules()
+
+
+def default_rules() -> Rules:
+    """What functions decorated with `recursive=True` trace by. The extension asks before the first
+    one starts to; by then the options of the environment have to hold."""
+    from . import tracing
+
+    tracing.options()
+    return _default_rules
 
 
 def folded_metadata(profiler: Any) -> dict[str, Any]:
@@ -145,8 +184,10 @@ class Tracing:
     Args:
         manager: The manager that records; one that is off or not configured traces nothing.
         region_name: Name of the region around everything.
-        max_depth: Traced calls nested deeper are not recorded; None: all are.
-        min_duration_ns: Calls shorter than this are folded into their parents; 0: none are.
+        max_depth: As for :class:`scope_profiler.tracing.TracingOptions`, as are the next two; None: as
+            the options say that hold for the process.
+        min_duration_ns: In nanoseconds.
+        c_calls: Record calls of C functions, too.
         **rules: As for :class:`Rules`.
 
     Raises:
@@ -158,16 +199,23 @@ class Tracing:
         manager: Any,
         region_name: str,
         max_depth: int | None = None,
-        min_duration_ns: int = 0,
+        min_duration_ns: int | None = None,
+        c_calls: bool | None = None,
         **rules: Any,
     ) -> None:
-        if max_depth is not None and (type(max_depth) is not int or max_depth < 1):
-            raise ValueError(f"max_depth must be a positive integer or None, got {max_depth!r}")
-        if type(min_duration_ns) is not int or min_duration_ns < 0:
+        from . import tracing
+
+        if min_duration_ns is not None and (type(min_duration_ns) is not int or min_duration_ns < 0):
             raise ValueError(f"min_duration_ns must be an integer >= 0, got {min_duration_ns!r}")
+        held = tracing.options()
+        limits = tracing.TracingOptions(
+            held.max_depth if max_depth is None else max_depth,
+            f"{held.min_duration_ns if min_duration_ns is None else min_duration_ns}ns",
+            held.c_calls if c_calls is None else c_calls,
+        )
         self._manager = manager
         self._region_name = region_name
-        self._limits = (max_depth or 0, min_duration_ns)
+        self._limits = (limits.max_depth or 0, limits.min_duration_ns, limits.c_calls)
         self._rules = Rules(**rules)
         self._profiler: Any = None
         self._region: Any = None

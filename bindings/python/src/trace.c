@@ -18,6 +18,7 @@ struct trace_state {
     const profiler_object *codes_profiler;
     PyObject *codes_rules;
     uint64_t codes_generation;
+    trace_limits default_limits;
 };
 
 /* ---- sessions ------------------------------------------------------------------------------- */
@@ -62,7 +63,7 @@ static PyObject *default_rules(struct trace_state *trace)
     if (trace->default_rules == NULL) {
         PyObject *module = PyImport_ImportModule("scope_profiler._trace");
         if (module != NULL) {
-            trace->default_rules = PyObject_GetAttrString(module, "default_rules");
+            trace->default_rules = PyObject_CallMethod(module, "default_rules", NULL);
             Py_DECREF(module);
         }
     }
@@ -152,7 +153,6 @@ static int begin_session(profiler_object *profiler, PyObject *rules, const trace
 
 int trace_start(profiler_object *profiler, PyObject *rules, const trace_limits *limits)
 {
-    static const trace_limits none = {0, 0};
     struct trace_state *trace = profiler->state->trace;
     if (!profiler->is_enabled || trace->is_closed) {
         return 0;
@@ -171,7 +171,7 @@ int trace_start(profiler_object *profiler, PyObject *rules, const trace_limits *
         failed = rules == NULL ? -1 : 0;
     }
     if (failed == 0) {
-        failed = begin_session(profiler, rules, limits != NULL ? limits : &none);
+        failed = begin_session(profiler, rules, limits != NULL ? limits : &trace->default_limits);
     }
     trace->is_closed = false;
     return failed < 0 ? -1 : 1;
@@ -264,6 +264,18 @@ static bool is_decorated(const profiler_object *profiler, const PyCodeObject *co
 }
 
 /* TRACE_NOT also on trouble, with an exception set. */
+static int32_t region_of_name(const trace_session *session, PyObject *name, const region_site *site)
+{
+    PyObject *region = profiler_region(session->profiler, name, NULL, site);
+    int32_t id = TRACE_NOT;
+    if (region != NULL && region_is_enabled((region_object *)region)) {
+        id = ((region_object *)region)->id;
+    }
+    Py_XDECREF(region);
+    return id;
+}
+
+/* The same. */
 static int32_t find_region(const trace_session *session, PyCodeObject *code, PyObject *globals)
 {
     PyObject *module = NULL;
@@ -277,18 +289,13 @@ static int32_t find_region(const trace_session *session, PyCodeObject *code, PyO
         return TRACE_NOT;
     }
     region_site site = {NULL, NULL, 0};
-    PyObject *region = NULL;
+    int32_t region = TRACE_NOT;
     if (profiler_locate(session->profiler, code, &site) == 0) {
-        region = profiler_region(session->profiler, name, NULL, &site);
+        region = region_of_name(session, name, &site);
     }
     region_site_clear(&site);
     Py_DECREF(name);
-    int32_t id = TRACE_NOT;
-    if (region != NULL && region_is_enabled((region_object *)region)) {
-        id = ((region_object *)region)->id;
-    }
-    Py_XDECREF(region);
-    return id;
+    return region;
 }
 
 /* The rules are Python code, which neither we nor another tracer should see run. */
@@ -337,6 +344,38 @@ trace_code trace_resolve(trace_session *session, PyCodeObject *code, PyObject *g
     return found;
 }
 
+static int32_t find_c_region(const trace_session *session, PyObject *function, PyObject *owner)
+{
+    static const region_site nowhere = {NULL, NULL, 0};
+    PyObject *name = PyObject_CallMethod(session->rules, "c_function", "OO", function,
+                                         owner != NULL ? owner : Py_None);
+    int32_t region = TRACE_NOT;
+    if (name != NULL && name != Py_None) {
+        region = region_of_name(session, name, &nowhere);
+    }
+    Py_XDECREF(name);
+    return region;
+}
+
+int32_t trace_resolve_c(trace_session *session, const void *key, PyObject *function, PyObject *owner)
+{
+    PyThreadState *thread = PyThreadState_Get();
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    hide(thread);
+    int32_t region = TRACE_NOT;
+    if (session->profiler->is_enabled) {
+        region = find_c_region(session, function, owner);
+    }
+    if (PyErr_Occurred()) {
+        PyErr_WriteUnraisable(function);
+    }
+    trace_codes_set_c(session->codes, key, owner != NULL ? owner : function, region);
+    show(thread);
+    PyErr_Restore(type, value, traceback);
+    return region;
+}
+
 void trace_count_folded(trace_session *session, int32_t region)
 {
     profiler_object *profiler = session->profiler;
@@ -369,19 +408,37 @@ static profiler_object *checked(PyObject *module, PyObject *object)
 
 static PyObject *module_trace_start(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"profiler", "rules", "max_depth", "min_duration_ns", NULL};
+    static char *names[] = {"profiler", "rules", "max_depth", "min_duration_ns", "c_calls", NULL};
     PyObject *object = NULL;
     PyObject *rules = NULL;
     long long least = 0;
-    trace_limits limits = {0, 0};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|nL:trace_start", names, &object, &rules,
-                                     &limits.max_depth, &least)) {
+    int c_calls = 0;
+    trace_limits limits = {0, 0, false};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|nLp:trace_start", names, &object, &rules,
+                                     &limits.max_depth, &least, &c_calls)) {
         return NULL;
     }
     limits.min_duration_ns = least;
+    limits.c_calls = c_calls != 0;
     profiler_object *profiler = checked(module, object);
     int started = profiler == NULL ? -1 : trace_start(profiler, rules, &limits);
     return started < 0 ? NULL : PyBool_FromLong(started);
+}
+
+static PyObject *module_trace_defaults(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"max_depth", "min_duration_ns", "c_calls", NULL};
+    long long least = 0;
+    int c_calls = 0;
+    trace_limits limits = {0, 0, false};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|nLp:trace_defaults", names,
+                                     &limits.max_depth, &least, &c_calls)) {
+        return NULL;
+    }
+    limits.min_duration_ns = least;
+    limits.c_calls = c_calls != 0;
+    ((recorder_state *)PyModule_GetState(module))->trace->default_limits = limits;
+    Py_RETURN_NONE;
 }
 
 static PyObject *module_trace_stop(PyObject *module, PyObject *object)
@@ -438,8 +495,12 @@ static PyObject *after_fork(PyObject *module, PyObject *ignored)
 
 static PyMethodDef trace_methods[] = {
     {"trace_start", (PyCFunction)(void (*)(void))module_trace_start, METH_VARARGS | METH_KEYWORDS,
-     "trace_start(profiler, rules, max_depth=0, min_duration_ns=0)\n--\n\n"
+     "trace_start(profiler, rules, max_depth=0, min_duration_ns=0, c_calls=False)\n--\n\n"
      "Records Python calls from now on; False when another profiler does already."},
+    {"trace_defaults", (PyCFunction)(void (*)(void))module_trace_defaults,
+     METH_VARARGS | METH_KEYWORDS,
+     "trace_defaults(max_depth=0, min_duration_ns=0, c_calls=False)\n--\n\n"
+     "Limits of decorated functions that trace, from the next time one starts to."},
     {"trace_stop", module_trace_stop, METH_O,
      "trace_stop(profiler, /)\n--\n\nTakes one trace_start back."},
     {"trace_check", module_trace_check, METH_O,

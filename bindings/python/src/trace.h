@@ -17,6 +17,7 @@
 typedef struct trace_limits {
     Py_ssize_t max_depth;    /* calls nested deeper are not recorded; 0: no limit */
     int64_t min_duration_ns; /* shorter calls are folded into their parent; 0: none are */
+    bool c_calls;            /* calls of C functions are recorded too */
 } trace_limits;
 
 typedef struct trace_session {
@@ -26,7 +27,8 @@ typedef struct trace_session {
     recorder_state *state;
     PyInterpreterState *interpreter;
     profiler_object *profiler; /* strong; NULL once nothing of the session is left */
-    PyObject *rules;           /* strong: callable(code, module name) -> region name or None */
+    PyObject *rules;           /* strong: callable(code, module name) -> region name or None, with
+                                  a method c_function(function, class) -> region name or None */
     Py_ssize_t users;          /* who started it and did not stop it yet */
     Py_ssize_t running;        /* calls that a mechanism is inside of */
     bool has_new_codes;        /* since its mechanism last looked */
@@ -48,8 +50,8 @@ trace_session *trace_active(const recorder_state *state);
 /* Whether calls that were traced, by any session, have still to end. */
 bool trace_has_running(const recorder_state *state);
 
-/* Adds a user; starts a session when there is none. 1: added; 0: another profiler traces, or (with
- * rules NULL, the default ones) nothing can be traced: nothing happened; -1: exception. */
+/* Adds a user; starts a session when there is none. `rules` and `limits`: NULL for the default ones.
+ * 1: added; 0: another profiler traces, or nothing can be traced: nothing happened; -1: exception. */
 int trace_start(profiler_object *profiler, PyObject *rules, const trace_limits *limits);
 /* Takes a user away; the last one ends the session. */
 void trace_stop(profiler_object *profiler);

@@ -19,23 +19,23 @@ static void release(trace_codes *codes)
 }
 
 /* Closes the gap, so that a look-up still stops at the first free slot. */
-static void forget(trace_codes *codes, const PyCodeObject *code)
+static void forget(trace_codes *codes, const void *key)
 {
-    const trace_code *found = trace_codes_find(codes, code);
+    const trace_code *found = trace_codes_find(codes, key);
     if (found == NULL) {
         return;
     }
     size_t gap = (size_t)(found - codes->slots);
     codes->count--;
-    for (size_t i = (gap + 1) & codes->mask; codes->slots[i].code != NULL;
+    for (size_t i = (gap + 1) & codes->mask; codes->slots[i].key != NULL;
          i = (i + 1) & codes->mask) {
-        size_t wanted = trace_codes_place(codes, codes->slots[i].code);
+        size_t wanted = trace_codes_place(codes, codes->slots[i].key);
         if (((i - wanted) & codes->mask) >= ((i - gap) & codes->mask)) {
             codes->slots[gap] = codes->slots[i];
             gap = i;
         }
     }
-    codes->slots[gap].code = NULL;
+    codes->slots[gap].key = NULL;
 }
 
 static void code_dies(void *extra)
@@ -77,12 +77,75 @@ static void watch_code(trace_codes *codes, PyCodeObject *code)
     Py_INCREF(code);
 }
 
+/* ---- the death of C functions --------------------------------------------------------------- */
+
+typedef struct owner_watch {
+    trace_codes *codes;
+    const void *key;
+} owner_watch;
+
+static const char watch_name[] = "scope_profiler watch of a C function";
+
+static void free_watch(PyObject *capsule)
+{
+    free(PyCapsule_GetPointer(capsule, watch_name));
+}
+
+static PyObject *owner_dies(PyObject *capsule, PyObject *reference)
+{
+    (void)reference;
+    const owner_watch *told = PyCapsule_GetPointer(capsule, watch_name);
+    forget(told->codes, told->key);
+    PyObject *number = PyLong_FromVoidPtr((void *)told->key);
+    if (number == NULL || PyDict_DelItem(told->codes->owners, number) < 0) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(number);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef owner_dies_method = {"_trace_owner_dies", owner_dies, METH_O, NULL};
+
+/* A new weak reference that tells of the death of the owner. */
+static PyObject *refer_to(trace_codes *codes, const void *key, PyObject *owner)
+{
+    owner_watch *told = malloc(sizeof *told);
+    PyObject *capsule = told == NULL ? NULL : PyCapsule_New(told, watch_name, free_watch);
+    if (capsule == NULL) {
+        free(told);
+        return NULL;
+    }
+    *told = (owner_watch){codes, key};
+    PyObject *callback = PyCFunction_New(&owner_dies_method, capsule);
+    PyObject *reference = callback == NULL ? NULL : PyWeakref_NewRef(owner, callback);
+    Py_XDECREF(callback);
+    Py_DECREF(capsule);
+    return reference;
+}
+
+/* An owner that cannot be watched is kept alive instead. */
+static void watch_owner(trace_codes *codes, const void *key, PyObject *owner)
+{
+    if (codes->owners == NULL) {
+        codes->owners = PyDict_New();
+    }
+    PyObject *number = codes->owners == NULL ? NULL : PyLong_FromVoidPtr((void *)key);
+    if (number != NULL && PyDict_GetItem(codes->owners, number) == NULL) {
+        PyObject *reference = refer_to(codes, key, owner);
+        PyErr_Clear();
+        PyDict_SetItem(codes->owners, number, reference != NULL ? reference : owner);
+        Py_XDECREF(reference);
+    }
+    Py_XDECREF(number);
+    PyErr_Clear();
+}
+
 /* ---- the table ------------------------------------------------------------------------------ */
 
-static trace_code *free_slot(const trace_codes *codes, const PyCodeObject *code)
+static trace_code *free_slot(const trace_codes *codes, const void *key)
 {
-    size_t i = trace_codes_place(codes, code);
-    while (codes->slots[i].code != NULL) {
+    size_t i = trace_codes_place(codes, key);
+    while (codes->slots[i].key != NULL) {
         i = (i + 1) & codes->mask;
     }
     return &codes->slots[i];
@@ -99,8 +162,8 @@ static int grow(trace_codes *codes)
     codes->slots = slots;
     codes->mask = old_slots * 2 - 1;
     for (size_t i = 0; i < old_slots; i++) {
-        if (old[i].code != NULL) {
-            *free_slot(codes, old[i].code) = old[i];
+        if (old[i].key != NULL) {
+            *free_slot(codes, old[i].key) = old[i];
         }
     }
     free(old);
@@ -125,6 +188,7 @@ trace_codes *trace_codes_new(void)
 void trace_codes_free(trace_codes *codes)
 {
     codes->is_abandoned = true;
+    Py_CLEAR(codes->owners);
     if (codes->num_watches == 0) {
         release(codes);
     }
@@ -167,21 +231,50 @@ static int32_t find_body(const PyCodeObject *code)
     return body;
 }
 
-int trace_codes_set(trace_codes *codes, PyCodeObject *code, int32_t region)
+/* The slot of a key that is in use now, new or not. NULL: memory is short. */
+static trace_code *take_slot(trace_codes *codes, const void *key, bool *out_is_new)
 {
-    trace_code *slot = (trace_code *)trace_codes_find(codes, code);
+    trace_code *slot = (trace_code *)trace_codes_find(codes, key);
+    *out_is_new = slot == NULL;
     if (slot == NULL) {
         if (codes->count * 2 >= codes->mask && grow(codes) < 0 && codes->count >= codes->mask) {
-            return -1;
+            return NULL;
         }
-        slot = free_slot(codes, code);
+        slot = free_slot(codes, key);
+        slot->key = key;
         codes->count++;
-        watch_code(codes, code);
+    }
+    return slot;
+}
+
+int trace_codes_set(trace_codes *codes, PyCodeObject *code, int32_t region)
+{
+    bool is_new;
+    trace_code *slot = take_slot(codes, code, &is_new);
+    if (slot == NULL) {
+        return -1;
     }
     *slot = (trace_code){code, region, 0};
     if (region != TRACE_NOT && resumes(code)) {
         slot->word = TRACE_NOT - 1 - region;
         slot->body = find_body(code);
+    }
+    if (is_new) {
+        watch_code(codes, code);
+    }
+    return 0;
+}
+
+int trace_codes_set_c(trace_codes *codes, const void *key, PyObject *owner, int32_t region)
+{
+    bool is_new;
+    trace_code *slot = take_slot(codes, key, &is_new);
+    if (slot == NULL) {
+        return -1;
+    }
+    *slot = (trace_code){key, region, 0};
+    if (is_new) {
+        watch_owner(codes, key, owner);
     }
     return 0;
 }

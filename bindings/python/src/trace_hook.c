@@ -134,7 +134,9 @@ static void leave_deep(trace_session *session)
         session->is_displaced) {
         return;
     }
-    trace_profile_remove(session);
+    if (!session->limits.c_calls) {
+        trace_profile_remove(session);
+    }
     if (_PyInterpreterState_GetEvalFrameFunc(session->interpreter) == session->evaluate_next) {
         _PyInterpreterState_SetEvalFrameFunc(session->interpreter, evaluate);
     }
@@ -157,13 +159,45 @@ evaluate_deep(trace_session *session, PyThreadState *thread, hook_frame *frame, 
 
 /* ---- the hook ------------------------------------------------------------------------------- */
 
+/* Before a call begins that is recorded. Where the profile function has been taken away, the C call
+ * that did it is over without our having heard. */
+static void settle_c_calls(trace_session *session, PyThreadState *thread)
+{
+    trace_thread *own = trace_thread_get();
+    if (own == NULL) {
+        return;
+    }
+    if (own->hearing_for != session) {
+        own->hearing_for = session;
+        trace_profile_hear(session, thread);
+    } else if (!trace_profile_hears(thread)) {
+        trace_thread_end_above(own, own->inner);
+    }
+}
+
+/* Runs a call that is recorded. Of C calls, what it left open ends with it. */
+static PyObject *
+evaluate_inside(trace_session *session, PyThreadState *thread, hook_frame *frame, int throwflag)
+{
+    trace_thread *own = session->limits.c_calls ? trace_thread_get() : NULL;
+    if (own == NULL) {
+        return session->evaluate_next(thread, frame, throwflag);
+    }
+    Py_ssize_t outside = own->inner, depth = trace_thread_depth(own);
+    own->inner = depth;
+    PyObject *result = session->evaluate_next(thread, frame, throwflag);
+    own->inner = outside;
+    trace_thread_end_above(own, depth);
+    return result;
+}
+
 static PyObject *
 record(trace_session *session, int32_t region, bool resumes, PyThreadState *thread,
        hook_frame *frame, int throwflag)
 {
     session->running++;
     trace_record_begin(session, region, resumes);
-    PyObject *result = session->evaluate_next(thread, frame, throwflag);
+    PyObject *result = evaluate_inside(session, thread, frame, throwflag);
     trace_record_end(session, region, resumes);
     session->running--;
     return result;
@@ -177,9 +211,9 @@ static PyObject *record_within_depth(trace_session *session, int32_t region, boo
         return session->evaluate_next(thread, frame, throwflag);
     }
     PyObject *result;
-    if (own->outer++ >= session->limits.max_depth) {
+    if (own->outer++ + trace_thread_depth(own) >= session->limits.max_depth) {
         session->running++;
-        result = session->evaluate_next(thread, frame, throwflag);
+        result = evaluate_inside(session, thread, frame, throwflag);
         session->running--;
     } else {
         result = record(session, region, resumes, thread, frame, throwflag);
@@ -211,6 +245,9 @@ evaluate_other(trace_session *session, PyThreadState *thread, hook_frame *frame,
     }
     int32_t region = trace_code_region(&known);
     bool resumes = is_resumption(frame, &known);
+    if (session->limits.c_calls) {
+        settle_c_calls(session, thread);
+    }
     if (session->limits.max_depth > 0) {
         return record_within_depth(session, region, resumes, thread, frame, throwflag);
     }
@@ -227,7 +264,7 @@ static PyObject *evaluate(PyThreadState *thread, hook_frame *frame, int throwfla
     }
     const PyCodeObject *code = code_of(frame);
     const trace_code *known = trace_codes_first(session->codes, code);
-    if (__builtin_expect(known->code != code || known->word < TRACE_NOT || is_deep(), 0)) {
+    if (__builtin_expect(known->key != code || known->word < TRACE_NOT || is_deep(), 0)) {
         return evaluate_other(session, thread, frame, throwflag);
     }
     int32_t region = known->word;
@@ -265,12 +302,20 @@ static int install(trace_session *session)
     _PyFrameEvalFunction present = _PyInterpreterState_GetEvalFrameFunc(session->interpreter);
     bool leads_here = present != _PyEval_EvalFrameDefault && is_reached();
     session->evaluate_next = leads_here ? _PyEval_EvalFrameDefault : present;
-    session->is_special = session->limits.max_depth > 0 || session->limits.min_duration_ns > 0;
+    session->is_special = session->limits.max_depth > 0 || session->limits.min_duration_ns > 0 ||
+                          session->limits.c_calls;
     session->has_new_codes = false;
     session->next_hooked = hooked;
     hooked = session;
     if (!leads_here) {
         _PyInterpreterState_SetEvalFrameFunc(session->interpreter, evaluate);
+    }
+    if (session->limits.c_calls) {
+        trace_profile_install(session);
+        trace_thread *own = trace_thread_get();
+        if (own != NULL) {
+            own->hearing_for = session;
+        }
     }
     return 0;
 }
@@ -289,7 +334,7 @@ static void uninstall(trace_session *session)
 {
     unlink_session(session);
     trace_profile_leave_threads(session);
-    if (session->deep_calls > 0 || session->is_displaced) {
+    if (session->deep_calls > 0 || session->is_displaced || session->limits.c_calls) {
         trace_profile_remove(session);
         trace_thread_close(session);
     }

@@ -31,6 +31,11 @@ extern const trace_mechanism trace_mechanism_built;
  * are left alone. */
 trace_code trace_resolve(trace_session *session, PyCodeObject *code, PyObject *globals);
 
+/* The same for a C function (trace_c_calls.h): its region. `owner`: the class that defines it, NULL:
+ * none does. */
+int32_t trace_resolve_c(trace_session *session, const void *key, PyObject *function,
+                        PyObject *owner);
+
 /* Counts a call that was folded into its parent. */
 void trace_count_folded(trace_session *session, int32_t region);
 

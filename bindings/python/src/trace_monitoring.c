@@ -4,7 +4,7 @@
  *
  * When a session ends while other threads are inside traced calls, the ends of those calls are still
  * listened to, and nothing else; with the last one the tool is given back. */
-#include "trace_mechanism.h"
+#include "trace_c_calls.h"
 #include "trace_thread.h"
 
 #include <stddef.h>
@@ -16,11 +16,15 @@ enum {
     ON_RETURN,
     ON_YIELD,
     ON_UNWIND,
+    ON_C_CALL, /* of any callable; brings along the two below */
+    ON_C_RETURN,
+    ON_C_RAISE,
     NUM_EVENTS
 };
 
-static const char *const event_names[NUM_EVENTS] = {"PY_START",  "PY_RESUME", "PY_THROW",
-                                                    "PY_RETURN", "PY_YIELD",  "PY_UNWIND"};
+static const char *const event_names[NUM_EVENTS] = {
+    "PY_START",  "PY_RESUME", "PY_THROW", "PY_RETURN", "PY_YIELD",
+    "PY_UNWIND", "CALL",      "C_RETURN", "C_RAISE"};
 
 typedef struct callback callback;
 
@@ -79,7 +83,7 @@ begin_known(const callback *callback, PyCodeObject *code, bool is_resumption)
     trace_session *session = callback->session;
     const trace_code *known = trace_codes_first(session->codes, code);
     trace_thread *thread = trace_thread_current;
-    if (__builtin_expect(known->code == code && known->word != TRACE_NOT &&
+    if (__builtin_expect(known->key == code && known->word != TRACE_NOT &&
                              thread->top < thread->limit, 1)) {
         trace_thread_push(thread, session, code, known->word, is_resumption);
         if (is_resumption) {
@@ -140,10 +144,14 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf, 
     Py_RETURN_NONE;
 }
 
-static void set_events(const monitor *monitor, int first, int last)
+/* What is to be heard of: beginnings, ends, calls of C functions. */
+static void set_events(const monitor *monitor, bool begins, bool ends, bool c_calls)
 {
-    int mask = 0;
-    for (int i = first; i < last; i++) {
+    int mask = c_calls ? monitor->events[ON_C_CALL] : 0;
+    for (int i = ON_START; begins && i < ON_RETURN; i++) {
+        mask |= monitor->events[i];
+    }
+    for (int i = ON_RETURN; ends && i < ON_C_CALL; i++) {
         mask |= monitor->events[i];
     }
     PyObject *answer = PyObject_CallMethod(monitor->sys_monitoring, "set_events", "ii",
@@ -156,7 +164,7 @@ static void set_events(const monitor *monitor, int first, int last)
 
 static void give_back(monitor *monitor)
 {
-    set_events(monitor, 0, 0);
+    set_events(monitor, false, false, false);
     PyObject *answer =
         PyObject_CallMethod(monitor->sys_monitoring, "free_tool_id", "i", monitor->tool);
     if (answer == NULL) {
@@ -236,10 +244,49 @@ static PyObject *on_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
     Py_RETURN_NONE;
 }
 
-static const vectorcallfunc fast_handlers[NUM_EVENTS] = {on_start,  on_resume, on_throw,
-                                                         on_return, on_return, on_unwind};
+/* True: calls by this code need not be heard of any more. */
+static bool begin_c(const callback *callback, PyCodeObject *caller, PyObject *callable)
+{
+    trace_session *session = callback->session;
+    if (session == NULL) {
+        return false; /* the end of a call in the same place may still be due, on another thread */
+    }
+    const trace_code *known = trace_codes_find(session->codes, caller);
+    int32_t word = known != NULL ? known->word : trace_resolve(session, caller, NULL).word;
+    if (word == TRACE_NOT) {
+        return true;
+    }
+    trace_c_begin(session, callable);
+    return false;
+}
+
+static PyObject *on_c_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    (void)nargsf;
+    (void)kwnames;
+    if (begin_c((callback *)self, (PyCodeObject *)args[0], args[2])) {
+        return switch_off((callback *)self);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *on_c_end(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    (void)nargsf;
+    (void)kwnames;
+    const callback *callback = (struct callback *)self;
+    trace_c_end(callback->session, args[2]);
+    if (callback->session == NULL) {
+        one_fewer(callback->monitor);
+    }
+    Py_RETURN_NONE;
+}
+
+static const vectorcallfunc fast_handlers[NUM_EVENTS] = {
+    on_start, on_resume, on_throw, on_return, on_return, on_unwind, on_c_call, on_c_end, on_c_end};
 static const vectorcallfunc limited_handlers[NUM_EVENTS] = {
-    on_start_limited, on_resume_limited, on_throw, on_return_limited, on_return_limited, on_unwind};
+    on_start_limited, on_resume_limited, on_throw,  on_return_limited, on_return_limited,
+    on_unwind,        on_c_call,         on_c_end,  on_c_end};
 
 /* ---- the callback type ---------------------------------------------------------------------- */
 
@@ -439,7 +486,7 @@ static int install(trace_session *session)
     }
     restart_events(session);
     listen_for(monitor, session);
-    set_events(monitor, ON_START, NUM_EVENTS);
+    set_events(monitor, true, true, session->limits.c_calls);
     return 0;
 }
 
@@ -449,7 +496,7 @@ static void uninstall(trace_session *session)
     listen_for(monitor, NULL);
     trace_thread_close(session);
     if (trace_has_running(session->state)) {
-        set_events(monitor, ON_RETURN, NUM_EVENTS);
+        set_events(monitor, false, true, session->limits.c_calls);
     } else {
         give_back(monitor);
     }

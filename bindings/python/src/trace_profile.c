@@ -1,5 +1,6 @@
 #include "trace_profile.h"
 
+#include "trace_c_calls.h"
 #include "trace_thread.h"
 
 #include <frameobject.h>
@@ -34,17 +35,42 @@ static bool is_resumption(PyFrameObject *frame, const trace_code *known)
 #endif
 }
 
-static void call_begins(hearing *heard, PyFrameObject *frame)
+static trace_code known_of(trace_session *session, PyFrameObject *frame)
 {
     PyCodeObject *code = PyFrame_GetCode(frame);
-    const trace_code *found = trace_codes_find(heard->session->codes, code);
-    trace_code known = found != NULL ? *found : trace_resolve(heard->session, code, NULL);
+    const trace_code *found = trace_codes_find(session->codes, code);
+    trace_code known = found != NULL ? *found : trace_resolve(session, code, NULL);
     Py_DECREF(code);
+    return known;
+}
+
+static void call_begins(hearing *heard, PyFrameObject *frame)
+{
+    trace_code known = known_of(heard->session, frame);
     trace_thread *thread = known.word == TRACE_NOT ? NULL : trace_thread_get();
     if (thread != NULL) {
         heard->thread = thread;
         trace_thread_begin(thread, heard->session, frame, trace_code_region(&known),
                            is_resumption(frame, &known));
+    }
+}
+
+static void c_call_begins(hearing *heard, PyFrameObject *frame, PyObject *function)
+{
+    if (known_of(heard->session, frame).word != TRACE_NOT) {
+        trace_c_begin(heard->session, function);
+        heard->thread = trace_thread_current;
+    }
+}
+
+/* A call was made: of a Python function in a frame, or by it of a C function. */
+static void begins(hearing *heard, PyFrameObject *frame, int what, PyObject *argument)
+{
+    const trace_session *session = heard->session;
+    if (what == PyTrace_C_CALL && session->limits.c_calls) {
+        c_call_begins(heard, frame, argument);
+    } else if (what == PyTrace_CALL && (session->deep_calls > 0 || session->is_displaced)) {
+        call_begins(heard, frame);
     }
 }
 
@@ -59,18 +85,31 @@ static void stop_hearing(PyThreadState *thread)
     PyErr_Restore(type, value, traceback);
 }
 
+/* True: a call may have ended. */
+static bool ends(const hearing *heard, PyFrameObject *frame, int what, PyObject *argument)
+{
+    if (what == PyTrace_RETURN) {
+        trace_thread_end_until(trace_thread_current, frame);
+    } else if (what == PyTrace_C_RETURN || what == PyTrace_C_EXCEPTION) {
+        trace_c_end(heard->ends_only ? NULL : heard->session, argument);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static int hear(PyObject *capsule, PyFrameObject *frame, int what, PyObject *argument)
 {
     /* Another thread may take the capsule away while this one asks the rules. */
     Py_INCREF(capsule);
     hearing *heard = PyCapsule_GetPointer(capsule, capsule_name);
-    if (what == PyTrace_CALL && !heard->ends_only) {
-        call_begins(heard, frame);
-    } else if (what == PyTrace_RETURN) {
-        trace_thread_end_until(trace_thread_current, frame);
-        if (heard->ends_only && (heard->thread == NULL || trace_thread_depth(heard->thread) == 0)) {
-            stop_hearing(PyThreadState_Get());
+    if (what == PyTrace_CALL || what == PyTrace_C_CALL) {
+        if (!heard->ends_only) {
+            begins(heard, frame, what, argument);
         }
+    } else if (ends(heard, frame, what, argument) && heard->ends_only &&
+               (heard->thread == NULL || trace_thread_depth(heard->thread) == 0)) {
+        stop_hearing(PyThreadState_Get());
     }
     int answer = 0;
     if (heard->previous != NULL) {
@@ -82,7 +121,7 @@ static int hear(PyObject *capsule, PyFrameObject *frame, int what, PyObject *arg
 
 /* ---- all threads ---------------------------------------------------------------------------- */
 
-static bool is_hearing(const PyThreadState *thread)
+bool trace_profile_hears(const PyThreadState *thread)
 {
     return thread->c_profilefunc == hear;
 }
@@ -105,19 +144,32 @@ static void start_hearing(trace_session *session, PyThreadState *thread)
     Py_DECREF(capsule);
 }
 
+static void hear_on(trace_session *session, PyThreadState *thread)
+{
+    if (!trace_profile_hears(thread)) {
+        start_hearing(session, thread);
+        return;
+    }
+    hearing *heard = PyCapsule_GetPointer(thread->c_profileobj, capsule_name);
+    heard->session = session;
+    heard->ends_only = false;
+}
+
+void trace_profile_hear(trace_session *session, PyThreadState *thread)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    hear_on(session, thread);
+    PyErr_Restore(type, value, traceback);
+}
+
 void trace_profile_install(trace_session *session)
 {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyThreadState *thread = PyInterpreterState_ThreadHead(session->interpreter);
     for (; thread != NULL; thread = PyThreadState_Next(thread)) {
-        if (!is_hearing(thread)) {
-            start_hearing(session, thread);
-            continue;
-        }
-        hearing *heard = PyCapsule_GetPointer(thread->c_profileobj, capsule_name);
-        heard->session = session;
-        heard->ends_only = false;
+        hear_on(session, thread);
     }
     PyErr_Restore(type, value, traceback);
 }
@@ -126,7 +178,7 @@ void trace_profile_remove(trace_session *session)
 {
     PyThreadState *thread = PyInterpreterState_ThreadHead(session->interpreter);
     for (; thread != NULL; thread = PyThreadState_Next(thread)) {
-        if (!is_hearing(thread)) {
+        if (!trace_profile_hears(thread)) {
             continue;
         }
         hearing *heard = PyCapsule_GetPointer(thread->c_profileobj, capsule_name);
@@ -167,7 +219,7 @@ static PyObject *thread_begins(PyObject *module, PyObject *const *arguments, Py_
     set_other(thread, follows ? session->before_threads : Py_None);
     if (follows) {
         start_hearing(session, thread);
-        if (is_hearing(thread) && count > 1 && PyFrame_Check(arguments[0]) &&
+        if (trace_profile_hears(thread) && count > 1 && PyFrame_Check(arguments[0]) &&
             PyUnicode_CompareWithASCIIString(arguments[1], "call") == 0) {
             hear(thread->c_profileobj, (PyFrameObject *)arguments[0], PyTrace_CALL, Py_None);
         }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 static trace_open no_call;
-static trace_thread no_thread = {&no_call + 1, &no_call + 1, &no_call, 0, false, NULL};
+static trace_thread no_thread = {&no_call + 1, &no_call + 1, &no_call, 0, 0, NULL, false, NULL};
 
 __thread trace_thread *trace_thread_current __attribute__((tls_model("initial-exec"))) = &no_thread;
 
@@ -101,11 +101,15 @@ bool trace_thread_end_until(trace_thread *thread, const void *key)
     if (call == thread->open) {
         return false;
     }
-    ptrdiff_t kept = call - thread->open;
-    while (thread->top - thread->open > kept) {
+    trace_thread_end_above(thread, call - thread->open - 1);
+    return true;
+}
+
+void trace_thread_end_above(trace_thread *thread, Py_ssize_t depth)
+{
+    while (trace_thread_depth(thread) > depth) {
         trace_thread_end(thread);
     }
-    return true;
 }
 
 void trace_thread_close(const trace_session *session)

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 typedef struct trace_open {
-    const void *key;        /* what an end is known by: a code object or a frame */
+    const void *key; /* what an end is known by: code object, frame, key of a C function */
     trace_session *session; /* that began it */
     int32_t region;         /* TRACE_NOT: deeper than is recorded */
     bool is_resumption;
@@ -21,6 +21,8 @@ typedef struct trace_thread {
     trace_open *limit; /* the top stays below it */
     trace_open *open;
     Py_ssize_t outer; /* calls that are open besides, outside of these */
+    Py_ssize_t inner; /* calls open when the innermost frame of Python began; the hook's, with C calls */
+    const trace_session *hearing_for; /* for which it was last given a profile function */
     atomic_bool has_ended;
     struct trace_thread *next;
 } trace_thread;
@@ -60,6 +62,8 @@ void trace_thread_begin(trace_thread *thread, trace_session *session, const void
 void trace_thread_end(trace_thread *thread);
 /* Ends the innermost call of that key and what was begun after it; false: there is none. */
 bool trace_thread_end_until(trace_thread *thread, const void *key);
+/* Ends what was begun since so many calls were open. */
+void trace_thread_end_above(trace_thread *thread, Py_ssize_t depth);
 /* Ends the calls of a session on this thread. */
 void trace_thread_close(const trace_session *session);
 /* True while any thread has a call of that key open. */
