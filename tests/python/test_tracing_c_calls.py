@@ -31,8 +31,10 @@ def names(memory_run, finish):
     """Last parts of the names of what was recorded inside the root, in order, with depth."""
 
     def stop():
+        profiler = ProfileManager._default._profiler
+        report = profiler.publish({}, [], want_image=True, keep_calls=True)
+        assert report["calls_crossing"] == 0 and report["unmatched_ends"] == 0
         recorded = finish()
-        assert recorded.results.metadata.get("crossing_calls", 0) == 0
         return [(name.rpartition(".")[2], depth) for name, depth in recorded.tree()[1:]]
 
     return stop
@@ -142,6 +144,8 @@ def test_another_thread_inside_one_at_the_end(memory_run, finish):
     def wait():
         inside.set()
         go.acquire()
+        with sp.region("after"):
+            go.release()
 
     sp.setup(output=None, track_threads=True, replace=True)
     with tracing():
@@ -151,11 +155,19 @@ def test_another_thread_inside_one_at_the_end(memory_run, finish):
         time.sleep(0.02)
     with Tracing(ProfileManager._default, "second"):
         pass
+    inside.clear()
+    other = threading.Thread(target=wait)
+    other.start()
+    inside.wait()
+    time.sleep(0.02)
     go.release()
     thread.join()
+    other.join()
     recorded = finish()
     assert recorded.calls("_thread.lock.acquire") == 1
     assert recorded.results["_thread.lock.acquire"][0].durations[0] >= 0.02
+    waits = next(name for name in recorded.names if name.endswith("wait"))
+    assert recorded.parents()["after"] == {waits, None}
     if not HOOK:
         assert [sys.monitoring.get_tool(k) for k in range(6)].count("scope_profiler") == 0
 
@@ -319,3 +331,103 @@ def test_methods_are_named_after_the_class_that_defines_them(memory_run, finish)
         "builtins.dict.popitem", "builtins.type.__new__", "builtins.object.__new__",
         "builtins.type.mro", "builtins.str.maketrans", "collections.OrderedDict.fromkeys",
     ]
+
+
+# ---- threads, depth, forks -------------------------------------------------------------------
+
+
+def test_threads_that_threading_does_not_know(memory_run, finish):
+    import _thread
+
+    done = threading.Event()
+
+    def work():
+        max(1, 2)
+        done.set()
+
+    sp.setup(output=None, track_threads=True, replace=True)
+    with tracing():
+        _thread.start_new_thread(work, ())
+        done.wait()
+    assert finish().calls("builtins.max") == 1
+
+
+def test_threads_that_run_already(memory_run, finish):
+    ready, stop = threading.Event(), threading.Event()
+
+    def step():
+        max(1, 2)
+
+    def work():
+        while not stop.is_set():
+            step()
+            ready.set()
+
+    sp.setup(output=None, track_threads=True, replace=True)
+    thread = threading.Thread(target=work)
+    thread.start()
+    ready.wait()
+    with tracing():
+        ready.clear()
+        ready.wait()
+        ready.clear()
+        ready.wait()
+    stop.set()
+    thread.join()
+    recorded = finish()
+    steps = next(name for name in recorded.names if name.endswith("step"))
+    assert recorded.calls("builtins.max") >= 1
+    assert recorded.parents()["builtins.max"] <= {steps, None}
+
+
+SCRIPT = """
+import os, sys
+from scope_profiler import ProfileManager as PM
+from scope_profiler._trace import Tracing, _files
+
+def counts():
+    found = PM._default._profiler.call_counts()
+    return {name.rpartition(".")[2]: calls for name, calls in found if calls}
+
+_files._known["<string>"] = True
+PM.setup(output=None)
+"""
+
+
+def test_beyond_the_guard_of_the_stack(run_python):
+    done = run_python(SCRIPT + """
+def down(n):
+    if n: return max(n - 1, down(n - 1))
+    return abs(leaf())
+def leaf(): return len([1])
+sys.setrecursionlimit(10**6)
+with Tracing(PM._default, "root", c_calls=True):
+    down(9000)
+    leaf()
+found = counts()
+assert found == {"root": 1, "down": 9001, "leaf": 2, "len": 2, "abs": 1, "max": 9000}, found
+report = PM._default._profiler.publish({}, [], want_image=True, keep_calls=True)
+assert report["unmatched_ends"] == 0 and report["calls_crossing"] == 0, report
+assert sys.getprofile() is None
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_child_of_a_fork_traces_nothing(run_python):
+    done = run_python(SCRIPT + """
+def f():
+    child = os.fork()
+    if child == 0:
+        abs(-1)
+        assert sys.getprofile() is None
+        PM.setup(output=None, replace=True)
+        with Tracing(PM._default, "root", c_calls=True): g()
+        assert counts() == {"root": 1, "g": 1, "max": 1}, counts()
+        os._exit(7)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+def g(): max(1, 2)
+with Tracing(PM._default, "root", c_calls=True):
+    assert f() == 7
+assert counts()["fork"] == 1 and "max" not in counts(), counts()
+""")
+    assert done.returncode == 0, done.stderr

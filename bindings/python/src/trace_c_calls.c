@@ -125,23 +125,11 @@ void trace_c_begin(trace_session *session, PyObject *callable)
     }
 }
 
-/* Whether it may have been begun, so that a look through all that is open is worth it. */
-static bool is_recorded(const trace_session *session, const void *key)
-{
-    const trace_code *known = session == NULL ? NULL : trace_codes_find(session->codes, key);
-    return known == NULL || known->word != TRACE_NOT;
-}
-
-void trace_c_end(const trace_session *session, PyObject *callable)
+void trace_c_end(PyObject *callable)
 {
     const void *key = key_of(callable);
     trace_thread *thread = trace_thread_current;
-    if (key == NULL) {
-        return;
-    }
-    if (trace_thread_is_innermost(thread, key)) {
+    if (key != NULL && trace_thread_is_innermost(thread, key)) {
         trace_thread_end(thread);
-    } else if (is_recorded(session, key)) {
-        trace_thread_end_until(thread, key);
     }
 }

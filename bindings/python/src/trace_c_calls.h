@@ -10,7 +10,7 @@
 /* A call begins, made by code that is traced. `callable`: whatever is called. Neither function sets an
  * exception or loses one. */
 void trace_c_begin(trace_session *session, PyObject *callable);
-/* It ends, by return or exception. `session`: NULL when it has ended meanwhile. */
-void trace_c_end(const trace_session *session, PyObject *callable);
+/* It ends, by return or exception: that of the innermost call, or of one that was not begun here. */
+void trace_c_end(PyObject *callable);
 
 #endif

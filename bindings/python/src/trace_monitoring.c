@@ -34,6 +34,7 @@ typedef struct monitor {
     PyObject *sys_monitoring;
     PyObject *disable;
     int tool; /* -1: none held */
+    bool hears_c_calls; /* the active session wants them, or calls of an earlier one may be open */
     int events[NUM_EVENTS];
     callback *callbacks[NUM_EVENTS];
     recorder_state *state;
@@ -144,10 +145,10 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf, 
     Py_RETURN_NONE;
 }
 
-/* What is to be heard of: beginnings, ends, calls of C functions. */
-static void set_events(const monitor *monitor, bool begins, bool ends, bool c_calls)
+/* What is to be heard of of Python calls: beginnings, ends. */
+static void set_events(const monitor *monitor, bool begins, bool ends)
 {
-    int mask = c_calls ? monitor->events[ON_C_CALL] : 0;
+    int mask = monitor->hears_c_calls ? monitor->events[ON_C_CALL] : 0;
     for (int i = ON_START; begins && i < ON_RETURN; i++) {
         mask |= monitor->events[i];
     }
@@ -164,7 +165,8 @@ static void set_events(const monitor *monitor, bool begins, bool ends, bool c_ca
 
 static void give_back(monitor *monitor)
 {
-    set_events(monitor, false, false, false);
+    monitor->hears_c_calls = false;
+    set_events(monitor, false, false);
     PyObject *answer =
         PyObject_CallMethod(monitor->sys_monitoring, "free_tool_id", "i", monitor->tool);
     if (answer == NULL) {
@@ -248,7 +250,7 @@ static PyObject *on_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
 static bool begin_c(const callback *callback, PyCodeObject *caller, PyObject *callable)
 {
     trace_session *session = callback->session;
-    if (session == NULL) {
+    if (session == NULL || !session->limits.c_calls) {
         return false; /* the end of a call in the same place may still be due, on another thread */
     }
     const trace_code *known = trace_codes_find(session->codes, caller);
@@ -275,7 +277,7 @@ static PyObject *on_c_end(PyObject *self, PyObject *const *args, size_t nargsf, 
     (void)nargsf;
     (void)kwnames;
     const callback *callback = (struct callback *)self;
-    trace_c_end(callback->session, args[2]);
+    trace_c_end(args[2]);
     if (callback->session == NULL) {
         one_fewer(callback->monitor);
     }
@@ -486,7 +488,9 @@ static int install(trace_session *session)
     }
     restart_events(session);
     listen_for(monitor, session);
-    set_events(monitor, true, true, session->limits.c_calls);
+    monitor->hears_c_calls = session->limits.c_calls ||
+                             (monitor->hears_c_calls && trace_has_running(state));
+    set_events(monitor, true, true);
     return 0;
 }
 
@@ -496,7 +500,7 @@ static void uninstall(trace_session *session)
     listen_for(monitor, NULL);
     trace_thread_close(session);
     if (trace_has_running(session->state)) {
-        set_events(monitor, false, true, session->limits.c_calls);
+        set_events(monitor, false, true);
     } else {
         give_back(monitor);
     }

@@ -86,12 +86,12 @@ static void stop_hearing(PyThreadState *thread)
 }
 
 /* True: a call may have ended. */
-static bool ends(const hearing *heard, PyFrameObject *frame, int what, PyObject *argument)
+static bool ends(PyFrameObject *frame, int what, PyObject *argument)
 {
     if (what == PyTrace_RETURN) {
         trace_thread_end_until(trace_thread_current, frame);
     } else if (what == PyTrace_C_RETURN || what == PyTrace_C_EXCEPTION) {
-        trace_c_end(heard->ends_only ? NULL : heard->session, argument);
+        trace_c_end(argument);
     } else {
         return false;
     }
@@ -107,7 +107,7 @@ static int hear(PyObject *capsule, PyFrameObject *frame, int what, PyObject *arg
         if (!heard->ends_only) {
             begins(heard, frame, what, argument);
         }
-    } else if (ends(heard, frame, what, argument) && heard->ends_only &&
+    } else if (ends(frame, what, argument) && heard->ends_only &&
                (heard->thread == NULL || trace_thread_depth(heard->thread) == 0)) {
         stop_hearing(PyThreadState_Get());
     }
