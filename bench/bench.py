@@ -115,8 +115,12 @@ def tracing_rows(python, viztracer, failures):
     script = HERE / "trace_rows.py"
     ours = samples([python, script, "ours"])
     others = {"cProfile": samples([python, script, "cprofile"])}
+    if viztracer is None and can_import(python, "viztracer"):
+        viztracer = python
     if viztracer is not None:
         others["VizTracer"] = samples([viztracer, script, "viztracer"])
+    else:
+        print(f"{name}: no rows beside VizTracer, which is not installed", file=sys.stderr)
     for variant, work, has_bar in TRACED:
         for tracer, theirs in others.items():
             pairs = [{"a": a, "b": b} for a, b in zip(ours, theirs) if variant in a and variant in b]
@@ -127,6 +131,7 @@ def tracing_rows(python, viztracer, failures):
     rows = [
         (f"{name} traced, no calls / untraced", 1.03, lambda s: s["loop"] / s["loop-base"]),
         (f"{name} bytes a traced call / 8", 1.0, lambda s: s["bytes"] / 8),
+        (f"{name} bytes a generator step / 8", 1.0, lambda s: s["bytes-step"] / 8),
     ]
     show(rows, ours, failures)
 
@@ -176,6 +181,11 @@ def python_version(python):
     code = "import sys; print(*sys.version_info[:2])"
     out = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout
     return tuple(map(int, out.split()))
+
+
+def can_import(python, module):
+    done = subprocess.run([python, "-c", f"import {module}"], capture_output=True)
+    return done.returncode == 0
 
 
 def process_times(command, repeats):
@@ -230,7 +240,7 @@ def main():
     parser.add_argument("--only", default="", help="c, files, python, tracing or start")
     parser.add_argument("--peer", help="an interpreter that has the published package")
     parser.add_argument("--viztracer", action="append", default=[],
-                        help="an interpreter that has VizTracer, for those of its version")
+                        help="an interpreter that has VizTracer, for those of its version that lack it")
     parser.add_argument("--python", action="append", default=[])
     options = parser.parse_args()
     failures = []

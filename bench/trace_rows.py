@@ -92,6 +92,7 @@ def works():
     try:
         import pycodestyle  # noqa: F401
     except ImportError:
+        print("no row of a real program: this interpreter lacks pycodestyle", file=sys.stderr)
         return found
     return [*found, ("style", style, 1)]
 
@@ -145,25 +146,33 @@ def timed(function):
     return time.thread_time_ns() - start
 
 
-def memory():
-    """Bytes that a traced call takes while it is kept in memory."""
+def most_memory():
     import resource
 
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def memory():
+    """Bytes that a traced call takes while it is kept in memory, and a step of a generator."""
     from scope_profiler import ProfileManager, _trace
 
     ProfileManager.setup(output=None, replace=True)
     with _trace.Tracing(ProfileManager._default, "root", only_user_code=False):
         fib(24)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = most_memory()
         fib(27)
-        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return (after - before) * 1024 / 635_621
+        between = most_memory()
+        generator(1_000_000)
+        after = most_memory()
+    return (between - before) / 635_621, (after - between) / 1_000_000
 
 
 def main():
     tracer = sys.argv[1]
     if tracer == "ours":
-        print("bytes", 0, f"{memory():.3f}")
+        call, step = memory()
+        print("bytes", 0, f"{call:.3f}")
+        print("bytes-step", 0, f"{step:.3f}")
     run = {"ours": ours, "cprofile": cprofile, "viztracer": viztracer}[tracer]()
     for name, function, calls in works():
         timed(function)

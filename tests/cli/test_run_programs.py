@@ -63,15 +63,22 @@ def forms(folder):
         "script": ["script.py"], "module": ["-m", "pkg.module"], "package": ["-m", "pkg"],
         "command": ["-c", SHOW], "folder": ["folder"], "archive": ["archive.pyz"],
         "attached": ["-mpkg.module"], "attached command": ["-cimport sys; print(sys.argv)"],
+        "dots": ["./pkg/../script.py"], "absolute": [str(folder / "script.py")],
+        "folder with slash": ["./folder/"],
     }
 
 
+RECURSIVE = {"marked": (), "traced": ("--recursive",),
+             "everything": ("--recursive", "--all", "--c-calls")}
+
+
 @pytest.mark.parametrize("form", ["script", "module", "package", "command", "folder", "archive",
-                                  "attached", "attached command"])
-@pytest.mark.parametrize("recursive", [False, True])
+                                  "attached", "attached command", "dots", "absolute",
+                                  "folder with slash"])
+@pytest.mark.parametrize("recursive", RECURSIVE)
 def test_what_a_program_sees(both, tmp_path, form, recursive):
     words = forms(tmp_path)[form]
-    options = ("-q", "--recursive") if recursive else ("-q",)
+    options = ("-q", *RECURSIVE[recursive])
     plain, ours = both(*words, "a", "-x", "--flag", "-q", stdin="input\n", options=options)
     if form.startswith("attached"):
         plain, ours = (tuple(part.replace("-mpkg", "-m', 'pkg") for part in map(str, found))
@@ -107,13 +114,14 @@ ENDINGS = {
 }
 
 
-@pytest.mark.parametrize("form", ["script", "module", "command"])
+@pytest.mark.parametrize("form, recursive", [
+    ("script", "marked"), ("script", "traced"), ("script", "everything"), ("module", "traced"),
+    ("command", "marked"), ("command", "traced")])
 @pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("recursive", [False, True])
 def test_endings(both, tmp_path, form, ending, recursive):
     write(tmp_path, "prog.py", ENDINGS[ending] + "\n")
     words = {"script": ["prog.py"], "module": ["-m", "prog"], "command": ["-c", ENDINGS[ending]]}
-    options = ("-q", "--recursive") if recursive else ("-q",)
+    options = ("-q", *RECURSIVE[recursive])
     plain, ours = both(*words[form], options=options, PYTHONWARNINGS="always")
     if ending == "thread":  # the number of the thread's address stands in nothing else
         assert ours[:2] == plain[:2] and "ValueError: in thread" in ours[2]
@@ -128,6 +136,16 @@ def test_modules_that_cannot_be_run(both, tmp_path, words):
     write(tmp_path, "pkg/__init__.py", "")
     plain, ours = both(*words)
     assert ours == plain and plain[0] == 1
+
+
+def test_little_is_imported_besides(both, tmp_path):
+    write(tmp_path, "prog.py", "import sys; print(*sys.modules)")
+    (_, plain, _), (status, ours, _) = both("prog.py")
+    assert status == 0
+    others = {name for name in set(ours.split()) - set(plain.split())
+              if name.partition(".")[0] not in ("scope_profiler", "_scope_profiler")}
+    assert not others & {"threading", "zipfile", "runpy", "contextlib", "inspect", "dataclasses"}
+    assert len(others) <= 12, others
 
 
 def test_nothing_to_run(command):

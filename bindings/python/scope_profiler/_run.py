@@ -1,12 +1,11 @@
 """What `scope-profiler run` hands Python programs to. cli/cmd_run.c describes the command line."""
 
-import contextlib
 import io
 import os
 import sys
-import types
-import zipfile
 from importlib.machinery import BuiltinImporter, SourceFileLoader
+
+# What is imported here is imported in the program, too: as little as can be.
 
 # Options of the command that are settings of the same meaning; flags map to a value.
 _VALUES = {"label": "label", "outfile": "output", "buffer-limit": "buffer_limit"}
@@ -110,7 +109,7 @@ class _Options:
 
 def _new_main(loader):
     """An empty module __main__, as the interpreter makes it."""
-    main = types.ModuleType("__main__")
+    main = type(sys)("__main__")
     main.__loader__ = loader
     if sys.version_info < (3, 14):
         main.__annotations__ = {}
@@ -124,6 +123,17 @@ def _put_first_on_path(folder):
         sys.path.insert(0, folder)
 
 
+def _is_importable(path):
+    """Whether the interpreter could import from a path, a folder or archive: then it runs the __main__
+    in there."""
+    for hook in sys.path_hooks:
+        try:
+            return hook(path) is not None
+        except ImportError:
+            pass
+    return False
+
+
 class _Script:
     """A file, or a folder or archive with a __main__ in it."""
 
@@ -132,10 +142,11 @@ class _Script:
     def __init__(self, path, arguments):
         sys.argv = [path, *arguments]
         self._path = path
-        self.name = os.path.basename(path)
-        self._is_archive = os.path.isdir(path) or zipfile.is_zipfile(path)
+        self.name = os.path.basename(path.rstrip("/")) or path
+        self._absolute = os.path.join(os.getcwd(), path)
+        self._is_archive = _is_importable(self._absolute)
         if self._is_archive:
-            sys.path.insert(0, os.path.abspath(path))
+            sys.path.insert(0, self._absolute)
         else:
             _put_first_on_path(os.path.dirname(os.path.realpath(path)))
 
@@ -144,7 +155,7 @@ class _Script:
         if self._is_archive:
             _execute_module("__main__", False)
             return
-        path = os.path.abspath(self._path)
+        path = self._absolute
         with io.open_code(path) as file:
             code = compile(file.read(), path, "exec", dont_inherit=True)
         main = _new_main(SourceFileLoader("__main__", path))
@@ -199,8 +210,10 @@ class _Command:
         import linecache
 
         key = code if hasattr(linecache, "_interactive_cache") else self.main_file
-        with contextlib.suppress(AttributeError, TypeError):
+        try:
             linecache._register_code(key, self._text, self.main_file)
+        except (AttributeError, TypeError):
+            pass
 
 
 # ---- the run --------------------------------------------------------------------------------
@@ -220,18 +233,13 @@ def _is_open(stream):
     return stream is not None and not getattr(stream, "closed", False)
 
 
-@contextlib.contextmanager
 def _summary_stream():
     """Standard output where that is a terminal: a program's own output may be piped into another
     program, the summary must not be. None when there is no place for it."""
     if _is_open(sys.stdout) and sys.stdout.isatty():
         sys.stdout.flush()
-        yield sys.stdout
-    elif _is_open(sys.stderr):
-        with contextlib.redirect_stdout(sys.stderr):
-            yield sys.stderr
-    else:
-        yield None
+        return sys.stdout
+    return sys.stderr if _is_open(sys.stderr) else None
 
 
 class _Watch:
@@ -255,11 +263,15 @@ class _Watch:
         """Finalizes, unless the program did and recorded nothing since."""
         if not self._manager.is_configured() or self._now() == self._finalized:
             return
+        stream, before = _summary_stream(), sys.stdout
         try:
-            with _summary_stream() as stream:
-                self._manager.finalize(verbose=wants_summary and stream is not None)
+            if stream is not None:
+                sys.stdout = stream
+            self._manager.finalize(verbose=wants_summary and stream is not None)
         except Exception as error:
             _fail(error)
+        finally:
+            sys.stdout = before
 
 
 def _hide_own_frames(own_globals):
@@ -276,14 +288,17 @@ def _hide_own_frames(own_globals):
     sys.excepthook = hook
 
 
-def _run_recorded(program, entered, watch, wants_summary):
+def _run_recorded(program, tracing, watch, wants_summary):
     own_globals = globals(), sys.modules["__main__"].__dict__
     try:
-        with entered:
+        try:
             try:
                 program.execute()
             finally:
                 _join_threads()
+        finally:
+            if tracing is not None:
+                tracing.__exit__(*sys.exc_info())
     except BaseException:
         _hide_own_frames(own_globals)
         raise
@@ -291,14 +306,17 @@ def _run_recorded(program, entered, watch, wants_summary):
         watch.publish(wants_summary)
 
 
-def _tracing_of(manager, program, options):
+def _start_tracing(manager, program, options):
+    """The tracing that has begun and is to be ended; None: none was asked for."""
     traces = manager._config.recursive_profile
     options.check(traces)
     if not traces:
-        return contextlib.nullcontext()
+        return None
     from ._trace import Tracing
 
-    return Tracing(manager, program.name, main_file=program.main_file, **options.rules)
+    return Tracing(
+        manager, program.name, main_file=program.main_file, **options.rules
+    ).__enter__()
 
 
 def _program_of(options, words):
@@ -324,14 +342,13 @@ def main(words):
             "SCOPE_PROFILER_PYTHON")
     split = words.index("--")
     manager = ProfileManager._default
-    entered = contextlib.ExitStack()
     try:
         options = _Options(words[:split])
         manager.setup(**options.settings)
         program = _program_of(options, words[split + 1:])
-        entered.enter_context(_tracing_of(manager, program, options))
+        tracing = _start_tracing(manager, program, options)
     except Exception as error:
         return _fail(error)
     watch = _Watch(manager)
-    _run_recorded(program, entered, watch, options.wants_summary)
+    _run_recorded(program, tracing, watch, options.wants_summary)
     return 0
