@@ -112,6 +112,13 @@ static sp_lane *find_free(const sp_recording *recording)
     return NULL;
 }
 
+void sp_thread_info_name(sp_thread_info *info)
+{
+    char name[SP_OS_THREAD_NAME];
+    if (info->name == NULL && info->end_ns < 0 && sp_os_thread_name(info->native_id, name))
+        info->name = strdup(name);
+}
+
 /* Appends the thread to the table of those that recorded. Under the lock. */
 static bool enlist(sp_recording *recording, const sp_thread *thread)
 {
@@ -260,6 +267,7 @@ static void collect(sp_recording *recording, sp_lane *lane, int64_t now_ns, int6
         sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, lost);
     sp_resolver_release(&lane->nesting);
     sp_thread_info *info = &recording->threads.items[lane->index];
+    sp_thread_info_name(info);
     info->end_ns = now_ns;
     info->cpu_ns = cpu_ns;
     lane->published = lane->words;

@@ -44,6 +44,10 @@ typedef struct sp_thread_info {
     char *name; /* NULL unknown */
 } sp_thread_info;
 
+/* Takes the system's name of a thread that still runs, unless a language named it. Under the lock of
+ * the recording. */
+void sp_thread_info_name(sp_thread_info *info);
+
 typedef struct sp_recording_settings {
     bool is_aggregate; /* totals only */
     size_t max_memory; /* bytes for blocks */

@@ -28,13 +28,14 @@ static int64_t relative(const sp_profiler *profiler, int64_t ns)
     return ns < 0 ? -1 : ns - profiler->start_ns;
 }
 
-bool sp_threads_fill(const sp_profiler *profiler, sp_thread_rows *out, sp_arena *names)
+bool sp_threads_fill(sp_profiler *profiler, sp_thread_rows *out, sp_arena *names)
 {
-    const sp_recording *recording = &profiler->recording;
+    sp_recording *recording = &profiler->recording;
     if (!sp_vector_reserve(out, recording->threads.count))
         return false;
     for (size_t i = 0; i < recording->threads.count; i++) {
-        const sp_thread_info *info = &recording->threads.items[i];
+        sp_thread_info *info = &recording->threads.items[i];
+        sp_thread_info_name(info);
         const char *name = sp_arena_text(names, info->name == NULL ? "" : info->name);
         if (name == NULL)
             return false;

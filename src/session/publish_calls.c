@@ -65,7 +65,7 @@ static void harvest_lane(harvest *h, const sp_sink_table *table, sp_lane *lane,
     sp_mutex_unlock(&lane->lock);
 }
 
-static void add_lanes(harvest *h, const sp_profiler *profiler)
+static void add_lanes(harvest *h, sp_profiler *profiler)
 {
     if (!sp_threads_fill(profiler, &h->threads, &h->names) ||
         !sp_vector_reserve(&h->lanes, h->threads.count)) {

@@ -28,8 +28,9 @@ int sp_profiler_publish_totals(sp_profiler *profiler, const sp_binding_publicati
 void sp_losses_fill(const sp_recording *recording, sp_assemble_loss out[SP_NUM_LOSSES]);
 uint64_t sp_losses_total(const sp_recording *recording);
 
-/* The thread table, names in `names`. Under the lock of the recording. False: memory is short. */
+/* The thread table, names in `names`; a thread that no language named has the system's name. Under the
+ * lock of the recording. False: memory is short. */
 typedef SP_VECTOR(sp_thread_row) sp_thread_rows;
-bool sp_threads_fill(const sp_profiler *profiler, sp_thread_rows *out, sp_arena *names);
+bool sp_threads_fill(sp_profiler *profiler, sp_thread_rows *out, sp_arena *names);
 
 #endif

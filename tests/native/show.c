@@ -1,5 +1,6 @@
 /* show.c - what is in a profile, as lines that a test can compare: each region of each rank with its
- * calls, site, tags and metadata, then each call path with its number of calls.
+ * calls, site, tags and metadata, then each call path with its number of calls, and the threads that
+ * have a name.
  *
  *     show FILE...
  *
@@ -106,6 +107,15 @@ static void show_paths(sp_results *run, uint32_t rank)
     num_paths = 0;
 }
 
+static void show_threads(const sp_results *run, uint32_t rank)
+{
+    for (size_t i = 0; i < sp_results_num_threads(run); i++) {
+        const sp_thread_row *thread = sp_results_thread(run, i);
+        if (thread->rank == rank && thread->name[0] != '\0')
+            printf("  thread %" PRId64 ": %s\n", thread->index, thread->name);
+    }
+}
+
 static void show(const char *path)
 {
     sp_results *run;
@@ -121,6 +131,8 @@ static void show(const char *path)
                        sp_results_row(run, i + 1)->rank != row->rank;
         if (is_last && !sp_results_is_aggregate(run))
             show_paths(run, row->rank);
+        if (is_last)
+            show_threads(run, row->rank);
     }
     sp_results_close(run);
 }

@@ -1,6 +1,10 @@
 #include "base/os/thread.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,6 +51,37 @@ int64_t sp_os_thread_id(void)
     return syscall(SYS_gettid);
 #endif
 }
+
+#if defined(__APPLE__)
+bool sp_os_thread_name(int64_t id, char out[SP_OS_THREAD_NAME])
+{
+    return id == sp_os_thread_id() &&
+           pthread_getname_np(pthread_self(), out, SP_OS_THREAD_NAME) == 0 && out[0] != '\0';
+}
+#else
+/* The system's word for a thread, as short as it keeps it; "" when the thread has ended. */
+static void read_name(int64_t id, char out[SP_OS_THREAD_NAME])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%lld/comm", (long long)id);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? 0 : read(file, out, SP_OS_THREAD_NAME);
+    if (file >= 0)
+        close(file);
+    out[length > 0 ? length - 1 : 0] = '\0'; /* it ends with a line */
+}
+
+bool sp_os_thread_name(int64_t id, char out[SP_OS_THREAD_NAME])
+{
+    int saved_errno = errno;
+    char of_program[SP_OS_THREAD_NAME];
+    read_name(id, out);
+    read_name(getpid(), of_program);
+    errno = saved_errno;
+    return out[0] != '\0' && strcmp(out, of_program) != 0 &&
+           strncmp(out, program_invocation_short_name, SP_OS_THREAD_NAME - 1) != 0;
+}
+#endif
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;

@@ -40,6 +40,10 @@ static inline void sp_once_run(sp_once *once, void (*function)(void))
 
 /* The number the system knows the calling thread by. */
 int64_t sp_os_thread_id(void);
+/* Name that the program gave to a thread of this process (`id` as sp_os_thread_id tells it). False when
+ * it has none of its own: threads begin with the name of the program. errno is left alone. */
+enum { SP_OS_THREAD_NAME = 16 };
+bool sp_os_thread_name(int64_t id, char out[SP_OS_THREAD_NAME]);
 /* Lets the calling thread rest for at least so long, unless a signal comes. */
 void sp_os_thread_sleep_us(int us);
 
