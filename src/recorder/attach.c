@@ -209,11 +209,23 @@ bool sp_thread_is_occupied(void)
     return sp_lane_current == &occupied;
 }
 
-sp_lane *sp_recording_lock(sp_recording *recording)
+sp_lane *sp_thread_occupy(void)
 {
     sp_lane *before = sp_lane_current;
     sp_lane_current = &occupied;
     atomic_signal_fence(memory_order_seq_cst);
+    return before;
+}
+
+void sp_thread_vacate(sp_lane *before)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    sp_lane_current = before;
+}
+
+sp_lane *sp_recording_lock(sp_recording *recording)
+{
+    sp_lane *before = sp_thread_occupy();
     sp_mutex_lock(&recording->lock);
     return before;
 }
@@ -221,8 +233,7 @@ sp_lane *sp_recording_lock(sp_recording *recording)
 void sp_recording_unlock(sp_recording *recording, sp_lane *before)
 {
     sp_mutex_unlock(&recording->lock);
-    atomic_signal_fence(memory_order_seq_cst);
-    sp_lane_current = before;
+    sp_thread_vacate(before);
 }
 
 sp_lane *sp_lane_attach(sp_recording *recording)

@@ -11,6 +11,10 @@ sp_lane *sp_lane_attach(sp_recording *recording);
 /* True in a signal handler that interrupts sp_lane_attach or a holder of the lock of a recording: a
  * begin there is dropped, and so must its end be. */
 bool sp_thread_is_occupied(void);
+/* Makes it so, for who takes another lock that a signal handler's begin could want; `before` is what
+ * the first returned. */
+sp_lane *sp_thread_occupy(void);
+void sp_thread_vacate(sp_lane *before);
 
 /* What the thread is called from now on, in this recording and those it joins later. */
 void sp_thread_describe(sp_recording *recording, const char *name, int64_t ident, bool is_daemon);

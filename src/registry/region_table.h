@@ -26,6 +26,7 @@ typedef struct sp_region_entry {
     const char *source_file, *source_text; /* NULL unknown */
     int64_t source_line;                   /* -1 unknown */
     const char *tags_json;                 /* NULL none */
+    bool is_native; /* defined by native code, which knows its tags; not by a binding */
 } sp_region_entry;
 
 typedef struct sp_region_table {

@@ -10,11 +10,6 @@
 
 #define RECORDING (&sp_default.recording)
 
-static __attribute__((noinline, cold)) void begin_slowly(int region)
-{
-    sp_path_begin(RECORDING, (uint32_t)region, 0);
-}
-
 static __attribute__((noinline, cold)) void end_slowly(int region)
 {
     if (sp_path_end(RECORDING, (uint32_t)region) == SP_ERR_UNMATCHED_END)
@@ -27,7 +22,7 @@ void sp_begin(int region)
     if (SP_IN_LINE(phase == SP_PHASE_OFF))
         return;
     if (SP_UNLIKELY(!sp_fast_begin(phase, sp_lane_current, (uint32_t)region)))
-        begin_slowly(region);
+        sp_region_begin_slowly(region);
 }
 
 void sp_end(int region)

@@ -38,6 +38,8 @@ int sp_binding_set_region(sp_profiler *profiler, int32_t region,
     bool fits = sp_region_table_set(table, region,
                                     spec->enabled ? SP_REGION_RECORD : SP_REGION_DISABLED);
     sp_region_entry *entry = fits ? sp_region_table_find(table, region) : NULL;
+    if (entry != NULL)
+        entry->is_native = false;
     if (entry != NULL && spec->source_file != NULL)
         fits = sp_region_table_source(table, entry, spec->source_file, spec->source_line,
                                       spec->source_text);

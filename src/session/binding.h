@@ -22,6 +22,11 @@
 extern "C" {
 #endif
 
+typedef struct sp_binding_tags {
+    const char *const *items;
+    size_t count;
+} sp_binding_tags;
+
 /* Settings of one configuration; zero-initialise and set `size`. */
 typedef struct sp_binding_settings {
     size_t size;
@@ -32,6 +37,10 @@ typedef struct sp_binding_settings {
     bool is_host;         /* default profiler only: native sp_init joins, sp_finalize leaves */
     const void *host;     /* who that is: an address of its own; another host is refused */
     size_t max_memory;    /* bytes for packed calls, 0: the default */
+    /* For the regions of native code in the default profiler; bindings filter their own. With
+     * `region_tags` only those with one of these tags record. `enable_tags`: opt-in tags that are on,
+     * "*" all. */
+    sp_binding_tags region_tags, enable_tags;
     sp_store_options store;
 } sp_binding_settings;
 

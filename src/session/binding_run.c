@@ -4,6 +4,7 @@
 #include "recorder/attach.h"
 #include "recorder/query.h"
 #include "session/profiler.h"
+#include "session/tags.h"
 
 #include <stdlib.h>
 
@@ -36,7 +37,11 @@ int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *given
                        "(ProfileManager()) records beside it");
     }
     int joins = takes_over ? profiler->joins : 0;
-    int status = takes_over ? sp_profiler_set(profiler, &settings, error)
+    int status = profiler == &sp_default
+                     ? sp_tags_filter(&given->region_tags, &given->enable_tags, error)
+                     : SP_OK;
+    if (status == SP_OK)
+        status = takes_over ? sp_profiler_set(profiler, &settings, error)
                             : sp_profiler_start(profiler, &settings, error);
     if (status == SP_OK) {
         profiler->is_host = given->is_host;

@@ -24,15 +24,10 @@ static __attribute__((noinline, cold)) int define(sp_profiler *profiler, sp_site
     return region;
 }
 
-static __attribute__((noinline, cold)) void begin_slowly(int region)
-{
-    sp_path_begin(RECORDING, (uint32_t)region, 0);
-}
-
 static inline sp_call begin(sp_phase phase, uint32_t number, int region)
 {
     if (SP_UNLIKELY(!sp_fast_begin(phase, sp_lane_current, (uint32_t)region)))
-        begin_slowly(region);
+        sp_region_begin_slowly(region);
     return (sp_call){.region = region, .recording = number};
 }
 

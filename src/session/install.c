@@ -2,6 +2,7 @@
 
 #include "recorder/attach.h"
 #include "registry/registry_lock.h"
+#include "session/tags.h"
 
 static _Atomic(sp_binding_thread_hook) thread_hook;
 
@@ -38,6 +39,7 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
     sp_registry_fork_child();
+    sp_tags_fork_child();
     sp_pair_cost_fork_child();
     sp_recordings_fork_child(sp_profiler_start_over);
 }

@@ -1,7 +1,11 @@
 #include "session/region.h"
 
+#include "recorder/attach.h"
+#include "recorder/path.h"
+
 #include "base/os/file.h"
 #include "session/complaint.h"
+#include "session/tags.h"
 
 #include <limits.h>
 #include <string.h>
@@ -19,24 +23,48 @@ static const char *site_of(const char *file)
     return strrchr(file, '/') + 1;
 }
 
-int sp_region_define(sp_profiler *profiler, const char *name, const char *file, int line)
+/* Known to the profiler from now on; one that the host has switched off stays off. NULL: no memory.
+ * Under the lock of the recording. */
+static sp_region_entry *know(sp_region_table *table, int32_t region, sp_region_state first)
 {
-    if (name == NULL)
-        return SP_INVALID_REGION;
-    int32_t region = sp_names_intern(name, strlen(name), NULL);
-    if (region == SP_INVALID_REGION)
-        return SP_INVALID_REGION;
+    bool is_new = sp_region_table_state(table, (uint32_t)region) == SP_REGION_UNKNOWN;
+    if (is_new && !sp_region_table_set(table, region, first))
+        return NULL;
+    sp_region_entry *entry = sp_region_table_find(table, region);
+    if (entry != NULL && is_new)
+        entry->is_native = true;
+    return entry;
+}
+
+/* False: memory is short. */
+static bool define(sp_profiler *profiler, int32_t region, const char *file, int line)
+{
     sp_recording *recording = &profiler->recording;
     sp_region_table *table = &recording->regions;
+    sp_region_state first = sp_tags_first_state(profiler, region);
     sp_lane *own = sp_recording_lock(recording);
-    /* One that the host has switched off stays off. */
-    bool is_known = sp_region_table_state(table, (uint32_t)region) != SP_REGION_UNKNOWN ||
-                    sp_region_table_set(table, region, SP_REGION_RECORD);
-    sp_region_entry *entry = is_known ? sp_region_table_find(table, region) : NULL;
+    sp_region_entry *entry = know(table, region, first);
     if (entry != NULL && entry->source_file == NULL && file != NULL)
         sp_region_table_source(table, entry, site_of(file), line, NULL);
     sp_recording_unlock(recording, own);
-    return entry == NULL ? SP_INVALID_REGION : region;
+    return entry != NULL;
+}
+
+int sp_region_define(sp_profiler *profiler, const char *name, const char *file, int line)
+{
+    int32_t region = name == NULL ? SP_INVALID_REGION : sp_names_intern(name, strlen(name), NULL);
+    return region != SP_INVALID_REGION && define(profiler, region, file, line) ? region
+                                                                            : SP_INVALID_REGION;
+}
+
+void sp_region_begin_slowly(int region)
+{
+    sp_recording *recording = &sp_default.recording;
+    int status = sp_path_begin(recording, (uint32_t)region, 0);
+    /* A signal handler whose thread holds a lock cannot have another one. */
+    if (status == SP_ERR_INVALID_ARGUMENT && sp_names_get(region) != NULL &&
+        !sp_thread_is_occupied() && define(&sp_default, region, NULL, -1))
+        sp_path_begin(recording, (uint32_t)region, 0);
 }
 
 void sp_region_complain_unmatched(sp_profiler *profiler, int region)

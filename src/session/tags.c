@@ -1,7 +1,10 @@
-/* Tags of regions, as scope_profiler.h declares them, and which opt-in tags are enabled. All of it is
- * under the lock of the default profiler. */
+/* Tags of regions, as scope_profiler.h declares them, and which of them keep a region off. */
+#include "session/tags.h"
+
+#include "base/error.h"
 #include "base/json.h"
 #include "base/map.h"
+#include "recorder/attach.h"
 #include "registry/opt_in_tags.h"
 #include "session/environment.h"
 #include "session/region.h"
@@ -9,17 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A region that native code tagged in the default profiler. */
-typedef struct tagged_region {
-    int32_t region;
-    const char *tags;
-    bool is_off; /* because of an opt-in tag */
-} tagged_region;
+typedef struct tag_set {
+    sp_map map;
+    sp_arena texts;
+    bool has_all; /* "*" is in it */
+} tag_set;
 
-static SP_VECTOR(tagged_region) tagged;
-static sp_map enabled;
+static sp_mutex tags_lock = SP_MUTEX_INIT; /* for everything here */
+
+static sp_number_map places; /* region -> position in `lists` */
+static SP_VECTOR(const char *) lists; /* of the default profiler's regions that native code tagged */
 static sp_arena texts;
-static bool enables_all, has_environment;
+static tag_set enabled; /* by native code and the environment */
+static tag_set wanted_by_host, enabled_by_host;
+static bool has_environment;
 
 /* The next tag of a list, without blanks around it; moves `*list` on. NULL: there is none left. */
 static const char *next_tag(const char **list, size_t *out_length)
@@ -37,19 +43,48 @@ static const char *next_tag(const char **list, size_t *out_length)
     return tag;
 }
 
+/* A signal handler that begins a region waits for no lock of its own thread. */
+static sp_lane *lock_tags(void)
+{
+    sp_lane *own = sp_thread_occupy();
+    sp_mutex_lock(&tags_lock);
+    return own;
+}
+
+static void unlock_tags(sp_lane *own)
+{
+    sp_mutex_unlock(&tags_lock);
+    sp_thread_vacate(own);
+}
+
+static bool has(const tag_set *set, const char *tag, size_t length)
+{
+    return sp_map_get(&set->map, tag, length) != SP_MAP_NONE;
+}
+
+static bool add(tag_set *set, const char *tag, size_t length)
+{
+    if (has(set, tag, length))
+        return true;
+    const char *copy = sp_arena_text_n(&set->texts, tag, length);
+    set->has_all = set->has_all || (length == 1 && tag[0] == '*');
+    return copy != NULL && sp_map_add(&set->map, copy, length, 1);
+}
+
+static void empty(tag_set *set)
+{
+    sp_map_release(&set->map);
+    sp_arena_release(&set->texts);
+    set->has_all = false;
+}
+
 static bool enable(const char *list)
 {
     const char *tag;
     size_t length;
-    while ((tag = next_tag(&list, &length)) != NULL) {
-        if (length == 1 && tag[0] == '*')
-            enables_all = true;
-        if (sp_map_get(&enabled, tag, length) != SP_MAP_NONE)
-            continue;
-        const char *copy = sp_arena_text_n(&texts, tag, length);
-        if (copy == NULL || !sp_map_add(&enabled, copy, length, 1))
+    while ((tag = next_tag(&list, &length)) != NULL)
+        if (!add(&enabled, tag, length))
             return false;
-    }
     return true;
 }
 
@@ -61,65 +96,120 @@ static void read_environment(void)
     has_environment = true;
 }
 
-/* Whether an opt-in tag that is not enabled keeps a region off. One that is enabled lets it on. */
-static bool is_held_off(const char *list)
+static bool is_opt_in(const char *tag, size_t length)
 {
+    char *copy = strndup(tag, length);
+    bool answer = copy != NULL && sp_opt_in_tag_has(copy);
+    free(copy);
+    return answer;
+}
+
+/* Whether tags keep a region off: an opt-in tag, unless one of the region's is enabled; and for the
+ * default profiler that its host wants none of them. */
+static bool is_held_off(const sp_profiler *profiler, const char *list)
+{
+    const tag_set *wanted = profiler == &sp_default ? &wanted_by_host : NULL;
+    const tag_set *more = profiler == &sp_default ? &enabled_by_host : NULL;
     const char *tag;
     size_t length;
-    bool is_off = false;
+    bool is_wanted = wanted == NULL || wanted->map.count == 0;
+    bool is_hidden = false, is_enabled = enabled.has_all || (more != NULL && more->has_all);
     while ((tag = next_tag(&list, &length)) != NULL) {
-        char *copy = strndup(tag, length);
-        bool is_opt_in = copy != NULL && sp_opt_in_tag_has(copy);
-        free(copy);
-        if (!is_opt_in)
+        bool is_asked_for = wanted != NULL && has(wanted, tag, length);
+        is_wanted = is_wanted || is_asked_for;
+        if (!is_opt_in(tag, length))
             continue;
-        if (enables_all || sp_map_get(&enabled, tag, length) != SP_MAP_NONE)
-            return false;
-        is_off = true;
+        is_hidden = true;
+        is_enabled = is_enabled || is_asked_for || has(&enabled, tag, length) ||
+                     (more != NULL && has(more, tag, length));
     }
-    return is_off;
+    return !is_wanted || (is_hidden && !is_enabled);
 }
 
-static void set_state(sp_profiler *profiler, int32_t region, bool is_off)
+static const char *list_of(int32_t region)
 {
-    sp_recording *recording = &profiler->recording;
-    sp_lane *own = sp_recording_lock(recording);
-    if (sp_region_table_state(&recording->regions, (uint32_t)region) != SP_REGION_UNKNOWN)
-        sp_region_table_set(&recording->regions, region,
-                            is_off ? SP_REGION_DISABLED : SP_REGION_RECORD);
-    sp_recording_unlock(recording, own);
+    uint32_t place = sp_number_map_get(&places, (uint64_t)region);
+    return place == SP_NUMBER_NONE ? "" : lists.items[place];
 }
 
-/* After tags were enabled or declared opt-in. */
+/* False: memory is short. */
+static bool remember(int32_t region, const char *tags)
+{
+    uint32_t place = sp_number_map_get(&places, (uint64_t)region);
+    if (place != SP_NUMBER_NONE && strcmp(lists.items[place], tags) == 0)
+        return true;
+    const char *copy = sp_arena_text(&texts, tags);
+    if (copy == NULL)
+        return false;
+    if (place == SP_NUMBER_NONE) {
+        place = (uint32_t)lists.count;
+        if (!sp_vector_reserve(&lists, 1) || !sp_number_map_set(&places, (uint64_t)region, place))
+            return false;
+        lists.count++;
+    }
+    lists.items[place] = copy;
+    return true;
+}
+
+static sp_region_state state_of(const sp_profiler *profiler, const char *list)
+{
+    return is_held_off(profiler, list) ? SP_REGION_DISABLED : SP_REGION_RECORD;
+}
+
+sp_region_state sp_tags_first_state(const sp_profiler *profiler, int32_t region)
+{
+    sp_lane *own = lock_tags();
+    read_environment();
+    sp_region_state state = state_of(profiler, profiler == &sp_default ? list_of(region) : "");
+    unlock_tags(own);
+    return state;
+}
+
 static void look_again(void)
 {
-    for (size_t i = 0; i < tagged.count; i++) {
-        tagged_region *entry = &tagged.items[i];
-        bool is_off = is_held_off(entry->tags);
-        if (is_off != entry->is_off)
-            set_state(&sp_default, entry->region, is_off);
-        entry->is_off = is_off;
+    sp_region_table *table = &sp_default.recording.regions;
+    sp_lane *own = sp_recording_lock(&sp_default.recording);
+    for (size_t i = 0; i < table->count; i++) {
+        int32_t region = table->entries[i].region;
+        if (table->entries[i].is_native)
+            sp_region_table_set(table, region, state_of(&sp_default, list_of(region)));
     }
+    sp_recording_unlock(&sp_default.recording, own);
 }
 
-/* The entry of that region, made when there is none; NULL: memory is short. */
-static tagged_region *remember(int32_t region, const char *tags)
+void sp_tags_look_again(void)
 {
-    size_t i = 0;
-    while (i < tagged.count && tagged.items[i].region != region)
-        i++;
-    if (i == tagged.count) {
-        if (!sp_vector_reserve(&tagged, 1))
-            return NULL;
-        tagged.items[tagged.count++] = (tagged_region){.region = region};
-    }
-    tagged_region *entry = &tagged.items[i];
-    if (entry->tags == NULL || strcmp(entry->tags, tags) != 0)
-        entry->tags = sp_arena_text(&texts, tags);
-    return entry->tags == NULL ? NULL : entry;
+    sp_lane *own = lock_tags();
+    look_again();
+    unlock_tags(own);
 }
 
-static void store_tags(sp_profiler *profiler, int32_t region, const char *list)
+static bool fill(tag_set *set, const sp_binding_tags *tags)
+{
+    empty(set);
+    for (size_t i = 0; i < tags->count; i++)
+        if (!add(set, tags->items[i], strlen(tags->items[i])))
+            return false;
+    return true;
+}
+
+int sp_tags_filter(const sp_binding_tags *wanted, const sp_binding_tags *more, sp_error *error)
+{
+    sp_lane *own = lock_tags();
+    bool fits = fill(&wanted_by_host, wanted) && fill(&enabled_by_host, more);
+    if (fits)
+        look_again();
+    unlock_tags(own);
+    return fits ? SP_OK : sp_fail_memory(error, "taking tags");
+}
+
+void sp_tags_fork_child(void)
+{
+    sp_mutex_reset(&tags_lock);
+}
+
+/* Under the lock of the recording. */
+static void store_tags(sp_region_table *table, sp_region_entry *entry, const char *list)
 {
     const char *tag;
     size_t length;
@@ -130,31 +220,34 @@ static void store_tags(sp_profiler *profiler, int32_t region, const char *list)
         sp_json_string(&json, tag, length);
     }
     sp_text_add(&json, "]");
+    if (!json.failed)
+        sp_region_table_tags(table, entry, json.bytes);
+    sp_text_release(&json);
+}
+
+/* The region is as native code has tagged it now, unless the host has defined it. */
+static void apply(sp_profiler *profiler, int32_t region, const char *tags)
+{
     sp_region_table *table = &profiler->recording.regions;
     sp_lane *own = sp_recording_lock(&profiler->recording);
     sp_region_entry *entry = sp_region_table_find(table, region);
-    if (entry != NULL && !json.failed)
-        sp_region_table_tags(table, entry, json.bytes);
+    if (entry != NULL && (entry->is_native || entry->tags_json == NULL))
+        store_tags(table, entry, tags);
+    if (entry != NULL && entry->is_native)
+        sp_region_table_set(table, region, state_of(profiler, tags));
     sp_recording_unlock(&profiler->recording, own);
-    sp_text_release(&json);
 }
 
 int sp_profiler_region_tagged(sp_profiler *profiler, const char *name, const char *tags)
 {
     int region = sp_profiler_region(profiler, name);
-    if (region == SP_INVALID_REGION || tags == NULL || tags[0] == '\0' ||
-        sp_profiler_default() == NULL)
+    if (region == SP_INVALID_REGION || tags == NULL || tags[0] == '\0')
         return region;
-    sp_mutex_lock(&sp_default.lock);
+    sp_lane *own = lock_tags();
     read_environment();
-    store_tags(profiler, region, tags);
-    bool is_off = is_held_off(tags);
-    if (is_off)
-        set_state(profiler, region, true);
-    tagged_region *entry = profiler == &sp_default ? remember(region, tags) : NULL;
-    if (entry != NULL)
-        entry->is_off = is_off;
-    sp_mutex_unlock(&sp_default.lock);
+    if (profiler != &sp_default || remember(region, tags))
+        apply(profiler, region, tags);
+    unlock_tags(own);
     return region;
 }
 
@@ -166,28 +259,33 @@ int sp_region_tagged(const char *name, const char *tags)
 int sp_register_opt_in_tag(const char *tag)
 {
     sp_profiler *profiler = sp_profiler_default();
+    sp_error error = {0};
     if (profiler == NULL)
         return SP_ERR_NO_MEMORY;
-    sp_mutex_lock(&profiler->lock);
+    sp_lane *own = lock_tags();
     read_environment();
-    int status = sp_opt_in_tag_add(tag, &profiler->last_error);
+    int status = sp_opt_in_tag_add(tag, &error);
     if (status == SP_OK)
         look_again();
-    sp_mutex_unlock(&profiler->lock);
+    unlock_tags(own);
+    if (status != SP_OK) {
+        sp_mutex_lock(&profiler->lock);
+        profiler->last_error = error;
+        sp_mutex_unlock(&profiler->lock);
+    }
     return status;
 }
 
 int sp_enable_tags(const char *tags)
 {
-    sp_profiler *profiler = sp_profiler_default();
-    if (profiler == NULL)
+    if (sp_profiler_default() == NULL)
         return SP_ERR_NO_MEMORY;
     if (tags == NULL)
         return SP_ERR_INVALID_ARGUMENT;
-    sp_mutex_lock(&profiler->lock);
+    sp_lane *own = lock_tags();
     read_environment();
     bool fits = enable(tags);
     look_again();
-    sp_mutex_unlock(&profiler->lock);
+    unlock_tags(own);
     return fits ? SP_OK : SP_ERR_NO_MEMORY;
 }

@@ -121,5 +121,7 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         "locate": locator(config.metadata_detail, config.capture_region_source),
         "wants_text": config.capture_region_source,
         "traces": config.recursive_profile,
+        "region_tags": tuple(config._region_tags),
+        "enable_tags": tuple(config._enabled_tags),
     }
 

@@ -231,6 +231,8 @@ class ProfileManager:
                 raise TypeError(f"opt-in tags must be non-empty strings, got {tag!r}")
         if not _opt_in_tags.issuperset(checked):
             _opt_in_tags.update(checked)
+            for tag in checked:
+                _recorder.register_opt_in_tag(tag)
             _refresh_all()
 
     # ---- decorators --------------------------------------------------------------------------

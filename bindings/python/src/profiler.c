@@ -107,6 +107,7 @@ static void stop(profiler_object *profiler)
 typedef struct configuration {
     PyObject *config, *tag_filter, *locate;
     PyObject *output; /* bytes that the settings borrow, owned; NULL: none */
+    PyObject *region_tags, *enable_tags; /* for native regions: tuples, whose texts are borrowed */
     const char *mode;
     int enabled, wants_text, traces;
     sp_binding_settings settings;
@@ -121,12 +122,62 @@ static int convert_output(PyObject *object, void *out)
     return PyUnicode_FSConverter(object, out);
 }
 
+/* The texts of a tuple of strings; the array is freed by release_tags. */
+static int take_tags(PyObject *tuple, sp_binding_tags *out)
+{
+    Py_ssize_t count = tuple == NULL ? 0 : PyTuple_GET_SIZE(tuple);
+    const char **items = PyMem_Calloc((size_t)count + 1, sizeof *items);
+    *out = (sp_binding_tags){items, 0};
+    if (items == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        items[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(tuple, i));
+        if (items[i] == NULL) {
+            return -1;
+        }
+        out->count++;
+    }
+    return 0;
+}
+
+static void release_tags(sp_binding_tags *tags)
+{
+    PyMem_Free((void *)(uintptr_t)tags->items);
+    tags->items = NULL;
+}
+
+/* Begins the recorder's own configuration, tags included. */
+static int configure_recorder(profiler_object *profiler, configuration *wanted)
+{
+    sp_error error;
+    error.text[0] = '\0';
+    sp_binding_settings *settings = &wanted->settings;
+    settings->is_host = !profiler->owns_recorder;
+    settings->host = PyInterpreterState_Get();
+    int result = take_tags(wanted->region_tags, &settings->region_tags);
+    if (result == 0) {
+        result = take_tags(wanted->enable_tags, &settings->enable_tags);
+    }
+    if (result == 0) {
+        int status = sp_binding_configure(profiler->recorder, settings, &error);
+        if (status != SP_OK) {
+            recorder_raise(status, &error);
+            result = -1;
+        }
+    }
+    release_tags(&settings->region_tags);
+    release_tags(&settings->enable_tags);
+    return result;
+}
+
 static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *out)
 {
     static char *names[] = {"config",       "enabled",     "output",     "mode",
                             "rank",         "max_memory",  "compression", "compression_level",
                             "chunk_size",   "tag_filter",  "locate",     "wants_text",
-                            "traces",       NULL};
+                            "traces",       "region_tags", "enable_tags", NULL};
     unsigned int rank = 0;
     Py_ssize_t max_memory = 0;
     Py_ssize_t chunk_size = 0;
@@ -135,11 +186,12 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
     out->config = out->tag_filter = out->locate = Py_None;
     out->settings.size = sizeof out->settings;
     out->settings.store.size = sizeof out->settings.store;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOpp:configure", names, &out->config,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!:configure", names, &out->config,
                                      &out->enabled, convert_output, &out->output, &out->mode, &rank,
                                      &max_memory, &out->settings.store.compression, &level,
                                      &chunk_size, &out->tag_filter, &out->locate,
-                                     &out->wants_text, &out->traces)) {
+                                     &out->wants_text, &out->traces, &PyTuple_Type,
+                                     &out->region_tags, &PyTuple_Type, &out->enable_tags)) {
         return -1;
     }
     out->settings.output = out->output == NULL ? NULL : PyBytes_AS_STRING(out->output);
@@ -177,16 +229,8 @@ static int start(profiler_object *profiler, configuration *wanted)
         return -1;
     }
     stop(profiler);
-    if (wanted->enabled) {
-        sp_error error;
-        error.text[0] = '\0';
-        wanted->settings.is_host = !profiler->owns_recorder;
-        wanted->settings.host = PyInterpreterState_Get();
-        int status = sp_binding_configure(profiler->recorder, &wanted->settings, &error);
-        if (status != SP_OK) {
-            recorder_raise(status, &error);
-            return -1;
-        }
+    if (wanted->enabled && configure_recorder(profiler, wanted) < 0) {
+        return -1;
     }
     profiler->is_configured = true;
     profiler->is_enabled = wanted->enabled;

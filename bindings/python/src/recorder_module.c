@@ -87,9 +87,26 @@ static PyObject *module_omp_max_threads(PyObject *module, PyObject *ignored)
     return PyLong_FromLong(0);
 }
 
+/* For the regions of native code. */
+static PyObject *module_register_opt_in_tag(PyObject *module, PyObject *tag)
+{
+    (void)module;
+    const char *text = PyUnicode_AsUTF8(tag);
+    if (text == NULL) {
+        return NULL;
+    }
+    int status = sp_register_opt_in_tag(text);
+    if (status == SP_ERR_NO_MEMORY) {
+        return PyErr_NoMemory();
+    }
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef module_methods[] = {
     {"now_ns", module_now_ns, METH_NOARGS,
      "now_ns()\n--\n\nMonotonic time in ns, read past any replaced time function."},
+    {"register_opt_in_tag", module_register_opt_in_tag, METH_O,
+     "register_opt_in_tag(tag, /)\n--\n\nSwitches native regions with the tag off unless enabled."},
     {"profilers", module_profilers, METH_NOARGS, "profilers()\n--\n\nAll profilers alive."},
     {"omp_max_threads", module_omp_max_threads, METH_NOARGS,
      "omp_max_threads()\n--\n\nThreads of the OpenMP runtime loaded here, 0 without one."},
