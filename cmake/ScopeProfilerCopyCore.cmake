@@ -10,7 +10,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
              ${core}/lib/libscope_profiler.so.${PROJECT_VERSION_MAJOR})
 
 install(DIRECTORY ${core}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "scope_*.h*" PATTERN "scope_profiler.f90" PATTERN "scope_profiler.mod")
+        FILES_MATCHING PATTERN "scope_*.h*" PATTERN "scope_profiler.c" PATTERN "scope_profiler.f90" PATTERN "scope_profiler.mod")
 install(PROGRAMS ${core}/lib/libscope_profiler.so.${PROJECT_VERSION_MAJOR}
         ${core}/lib/libscope_results.so.${PROJECT_VERSION_MAJOR} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 sp_install_linker_scripts()

@@ -7,6 +7,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/scope-profiler)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES include/scope_profiler.h include/scope_profiler.hpp include/scope_profiler_disabled.h
+        include/scope_profiler_functions.h include/scope_profiler.c
         include/scope_results.h include/scope_plugin.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES bindings/fortran/scope_profiler.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fortran)

@@ -70,7 +70,8 @@ extern "C" {
     X(SP_ERR_SCHEMA, 12, "schema version is not supported")                                        \
     X(SP_ERR_NESTING, 13, "recorded calls are not properly nested")                                \
     X(SP_ERR_NO_MODULE, 14, "an optional module could not be loaded")                              \
-    X(SP_ERR_NO_EVENTS, 15, "the file holds statistics only, no calls")
+    X(SP_ERR_NO_EVENTS, 15, "the file holds statistics only, no calls")                           \
+    X(SP_ERR_OTHER_VERSION, 16, "another version of the profiler records in this process")
 
 typedef enum sp_status {
 #define SP_STATUS_ENUM(name, value, text) name = value,
@@ -133,7 +134,11 @@ SP_API const char *sp_version(void);
 /* Starts recording. `prefix` names the output (<prefix>_rank<rank, five digits>.h5); NULL means
  * "scope_profile". `rank` >= 0. What is never finalized is written when the process exits. When a host (the Python module) already records in this process,
  * this joins that recording and the prefix is ignored. Returns SP_OK, SP_ERR_INVALID_ARGUMENT,
- * SP_ERR_NO_MEMORY. A second sp_init without sp_finalize also joins. */
+ * SP_ERR_NO_MEMORY. A second sp_init without sp_finalize also joins.
+ *
+ * There is one recorder in a process, however many copies of the library it loads: the first that is
+ * used. Other copies of its version pass their calls on to it; those of another version record nothing,
+ * say so once on standard error and answer SP_ERR_OTHER_VERSION. */
 SP_API int sp_init(const char *prefix, int rank);
 
 /* Handle of the region `name` (UTF-8, not empty), created at first use. SP_INVALID_REGION while

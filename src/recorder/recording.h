@@ -21,7 +21,8 @@
 typedef enum sp_phase {
     SP_PHASE_OFF,       /* nothing: not started, or stopped */
     SP_PHASE_RECORDING, /* record */
-    SP_PHASE_PAUSED     /* begins are ignored, call by call, until their ends */
+    SP_PHASE_PAUSED,    /* begins are ignored, call by call, until their ends */
+    SP_PHASE_ELSEWHERE  /* nothing is recorded here: another copy of the library does */
 } sp_phase;
 
 /* Why calls were lost. The order is that of sp_loss_names. */

@@ -4,6 +4,7 @@
 #include "recorder/fast.h"
 #include "recorder/path.h"
 #include "recorder/query.h"
+#include "session/copies.h"
 #include "session/complaint.h"
 #include "session/native_run.h"
 #include "session/region.h"
@@ -12,6 +13,7 @@
 
 static __attribute__((noinline, cold)) void end_slowly(int region)
 {
+    SP_PASS_ON_VOID(sp_end, (region));
     if (sp_path_end(RECORDING, (uint32_t)region) == SP_ERR_UNMATCHED_END)
         sp_region_complain_unmatched(&sp_default, region);
 }
@@ -36,6 +38,7 @@ void sp_end(int region)
 
 int sp_init(const char *prefix, int rank)
 {
+    SP_PASS_ON(sp_init, (prefix, rank));
     sp_profiler *profiler = sp_profiler_default();
     if (profiler == NULL)
         return SP_ERR_NO_MEMORY;
@@ -47,11 +50,13 @@ int sp_init(const char *prefix, int rank)
 
 int sp_region(const char *name)
 {
+    SP_PASS_ON(sp_region, (name));
     return sp_region_at(name, NULL, -1);
 }
 
 int sp_region_at(const char *name, const char *file, int line)
 {
+    SP_PASS_ON(sp_region_at, (name, file, line));
     return sp_recording_phase(RECORDING) == SP_PHASE_OFF
                ? SP_INVALID_REGION
                : sp_region_define(&sp_default, name, file, line);
@@ -59,6 +64,7 @@ int sp_region_at(const char *name, const char *file, int line)
 
 int64_t sp_num_calls(int region)
 {
+    SP_PASS_ON(sp_num_calls, (region));
     sp_profiler *profiler = sp_profiler_default();
     return profiler == NULL || region < 0
                ? 0
@@ -72,17 +78,20 @@ int64_t sp_now_ns(void)
 
 int sp_is_active(void)
 {
+    SP_PASS_ON(sp_is_active, ());
     return sp_recording_phase(RECORDING) != SP_PHASE_OFF;
 }
 
 const char *sp_output_path(void)
 {
+    SP_PASS_ON(sp_output_path, ());
     sp_profiler *profiler = sp_profiler_default();
     return profiler == NULL ? "" : sp_profiler_output_path(profiler);
 }
 
 int sp_finalize(void)
 {
+    SP_PASS_ON(sp_finalize, ());
     sp_profiler *profiler = sp_profiler_default();
     if (profiler == NULL)
         return SP_ERR_INACTIVE;
@@ -102,5 +111,6 @@ int sp_finalize(void)
 
 sp_profiler *sp_default_profiler(void)
 {
+    SP_PASS_ON(sp_default_profiler, ());
     return atomic_load(&sp_default.was_started) ? &sp_default : NULL;
 }

@@ -2,6 +2,7 @@
 #include "recorder/fast.h"
 #include "recorder/path.h"
 #include "recorder/query.h"
+#include "session/copies.h"
 #include "session/complaint.h"
 #include "session/native_run.h"
 #include "session/region.h"
@@ -10,6 +11,7 @@
 
 sp_profiler *sp_create(const char *prefix, int rank)
 {
+    SP_PASS_ON(sp_create, (prefix, rank));
     sp_profiler *profiler = sp_binding_create();
     if (profiler == NULL)
         return NULL;
@@ -23,16 +25,19 @@ sp_profiler *sp_create(const char *prefix, int rank)
 
 void sp_destroy(sp_profiler *profiler)
 {
+    SP_PASS_ON_VOID(sp_destroy, (profiler));
     sp_binding_destroy(profiler);
 }
 
 int sp_profiler_region(sp_profiler *profiler, const char *name)
 {
+    SP_PASS_ON(sp_profiler_region, (profiler, name));
     return sp_profiler_region_at(profiler, name, NULL, -1);
 }
 
 int sp_profiler_region_at(sp_profiler *profiler, const char *name, const char *file, int line)
 {
+    SP_PASS_ON(sp_profiler_region_at, (profiler, name, file, line));
     if (profiler == NULL || sp_recording_phase(&profiler->recording) == SP_PHASE_OFF)
         return SP_INVALID_REGION;
     return sp_region_define(profiler, name, file, line);
@@ -46,6 +51,7 @@ int sp_profiler_begin(sp_profiler *profiler, int region)
     sp_phase phase = sp_recording_phase(recording);
     if (phase != SP_PHASE_OFF && sp_fast_begin(phase, sp_lane_of(recording), (uint32_t)region))
         return SP_OK;
+    SP_PASS_ON(sp_profiler_begin, (profiler, region));
     return sp_path_begin(recording, (uint32_t)region, 0);
 }
 
@@ -57,6 +63,7 @@ int sp_profiler_end(sp_profiler *profiler, int region)
     sp_phase phase = sp_recording_phase(recording);
     if (phase != SP_PHASE_OFF && sp_fast_end(phase, sp_lane_of(recording), (uint32_t)region))
         return SP_OK;
+    SP_PASS_ON(sp_profiler_end, (profiler, region));
     int status = sp_path_end(recording, (uint32_t)region);
     if (status == SP_ERR_UNMATCHED_END)
         sp_region_complain_unmatched(profiler, region);
@@ -65,11 +72,13 @@ int sp_profiler_end(sp_profiler *profiler, int region)
 
 int sp_profiler_end_last(sp_profiler *profiler)
 {
+    SP_PASS_ON(sp_profiler_end_last, (profiler));
     return profiler == NULL ? SP_ERR_INVALID_ARGUMENT : sp_path_end_last(&profiler->recording);
 }
 
 sp_scope sp_profiler_scope_begin(sp_profiler *profiler, int region)
 {
+    SP_PASS_ON(sp_profiler_scope_begin, (profiler, region));
     sp_scope scope = {.profiler = profiler, .region = region, .slot = SP_PATH_NOTHING};
     if (profiler != NULL)
         sp_path_begin_token(&profiler->recording, (uint32_t)region, &scope.slot);
@@ -78,12 +87,14 @@ sp_scope sp_profiler_scope_begin(sp_profiler *profiler, int region)
 
 int sp_scope_end(sp_scope scope)
 {
+    SP_PASS_ON(sp_scope_end, (scope));
     return scope.profiler == NULL ? SP_ERR_INVALID_ARGUMENT
                                   : sp_path_end_token(&scope.profiler->recording, scope.slot);
 }
 
 int sp_profiler_reset(sp_profiler *profiler)
 {
+    SP_PASS_ON(sp_profiler_reset, (profiler));
     if (profiler == NULL)
         return SP_ERR_INVALID_ARGUMENT;
     sp_mutex_lock(&profiler->lock);
@@ -104,6 +115,7 @@ static bool knows(sp_profiler *profiler, int region)
 
 int sp_profiler_get_region_stats(sp_profiler *profiler, int region, sp_region_stats *out)
 {
+    SP_PASS_ON(sp_profiler_get_region_stats, (profiler, region, out));
     if (profiler == NULL || out == NULL || !knows(profiler, region))
         return SP_ERR_INVALID_ARGUMENT;
     sp_sum sum;
@@ -119,11 +131,13 @@ int sp_profiler_get_region_stats(sp_profiler *profiler, int region, sp_region_st
 
 int sp_profiler_num_regions(sp_profiler *profiler)
 {
+    SP_PASS_ON(sp_profiler_num_regions, (profiler));
     return profiler == NULL ? 0 : (int)sp_binding_num_regions(profiler);
 }
 
 const char *sp_profiler_region_name(sp_profiler *profiler, int i)
 {
+    SP_PASS_ON(sp_profiler_region_name, (profiler, i));
     if (profiler == NULL || i < 0)
         return NULL;
     return sp_names_get(sp_binding_region_at(profiler, (size_t)i));
@@ -131,6 +145,7 @@ const char *sp_profiler_region_name(sp_profiler *profiler, int i)
 
 int sp_profiler_flush(sp_profiler *profiler)
 {
+    SP_PASS_ON(sp_profiler_flush, (profiler));
     if (profiler == NULL)
         return SP_ERR_INVALID_ARGUMENT;
     sp_mutex_lock(&profiler->lock);
@@ -143,6 +158,7 @@ int sp_profiler_flush(sp_profiler *profiler)
 
 int sp_profiler_finalize(sp_profiler *profiler)
 {
+    SP_PASS_ON(sp_profiler_finalize, (profiler));
     if (profiler == NULL)
         return SP_ERR_INVALID_ARGUMENT;
     if (profiler == &sp_default)
@@ -157,11 +173,13 @@ int sp_profiler_finalize(sp_profiler *profiler)
 
 int sp_profiler_is_active(sp_profiler *profiler)
 {
+    SP_PASS_ON(sp_profiler_is_active, (profiler));
     return profiler != NULL && sp_recording_phase(&profiler->recording) != SP_PHASE_OFF;
 }
 
 const char *sp_profiler_output_path(sp_profiler *profiler)
 {
+    SP_PASS_ON(sp_profiler_output_path, (profiler));
     if (profiler == NULL)
         return "";
     sp_mutex_lock(&profiler->lock);
@@ -172,5 +190,6 @@ const char *sp_profiler_output_path(sp_profiler *profiler)
 
 const char *sp_profiler_last_error(sp_profiler *profiler)
 {
+    SP_PASS_ON(sp_profiler_last_error, (profiler));
     return profiler == NULL ? "" : profiler->last_error.text;
 }

@@ -64,6 +64,7 @@ typedef struct sp_binding_report {
     bool several_threads;    /* more than one thread recorded */
     bool is_root;            /* this process has written: alone, or for the ranks of the job */
     uint32_t num_missing;    /* ranks that did not answer in time; their calls are not in it */
+    bool has_native;         /* native code joined with sp_init, or defined a region */
     void *image;             /* in-memory image when asked for; the caller passes it on or frees it */
     size_t image_size;
 } sp_binding_report;
@@ -91,6 +92,9 @@ typedef struct sp_binding_publication {
     int64_t timeout_ns; /* how long a rank may keep the others waiting; 0: for ever */
 } sp_binding_publication;
 
+/* Why this copy of the library cannot be the recorder, because another one in the process is it; NULL:
+ * it is, from now on. First call of a binding. */
+SP_API const char *sp_binding_refusal(void);
 /* The default profiler of the process (created at first use), or a new independent one. */
 SP_API sp_profiler *sp_binding_default(void);
 SP_API sp_profiler *sp_binding_create(void);

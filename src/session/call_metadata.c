@@ -1,6 +1,7 @@
 /* Metadata of the innermost open call, as scope_profiler.h declares it. */
 #include "base/json.h"
 #include "recorder/path.h"
+#include "session/copies.h"
 #include "session/profiler.h"
 
 #include <string.h>
@@ -28,6 +29,7 @@ static bool is_off(void)
 
 int sp_metadata_int(const char *key, int64_t value)
 {
+    SP_PASS_ON(sp_metadata_int, (key, value));
     sp_text text = {0};
     if (is_off())
         return SP_ERR_INACTIVE;
@@ -37,6 +39,7 @@ int sp_metadata_int(const char *key, int64_t value)
 
 int sp_metadata_double(const char *key, double value)
 {
+    SP_PASS_ON(sp_metadata_double, (key, value));
     sp_text text = {0};
     if (is_off())
         return SP_ERR_INACTIVE;
@@ -46,6 +49,7 @@ int sp_metadata_double(const char *key, double value)
 
 int sp_metadata_string(const char *key, const char *value)
 {
+    SP_PASS_ON(sp_metadata_string, (key, value));
     sp_text text = {0};
     if (is_off())
         return SP_ERR_INACTIVE;

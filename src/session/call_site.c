@@ -2,6 +2,7 @@
 #include "recorder/fast.h"
 #include "recorder/path.h"
 #include "registry/cell.h"
+#include "session/copies.h"
 #include "session/region.h"
 
 #define RECORDING (&sp_default.recording)
@@ -31,6 +32,15 @@ static inline sp_call begin(sp_phase phase, uint32_t number, int region)
     return (sp_call){.region = region, .recording = number};
 }
 
+static __attribute__((noinline, cold)) sp_call site_begin_slowly(sp_phase phase, sp_site *site,
+                                                                 const char *name,
+                                                                 const char *file, int line)
+{
+    SP_PASS_ON(sp_site_begin, (site, name, file, line));
+    uint32_t number = recording_number(RECORDING);
+    return begin(phase, number, define(&sp_default, site, number, name, file, line));
+}
+
 sp_call sp_site_begin(sp_site *site, const char *name, const char *file, int line)
 {
     sp_phase phase = sp_recording_phase(RECORDING);
@@ -39,7 +49,7 @@ sp_call sp_site_begin(sp_site *site, const char *name, const char *file, int lin
     uint32_t number = recording_number(RECORDING);
     int region = sp_cell_get((sp_cell *)site, number);
     if (SP_UNLIKELY(region == SP_INVALID_REGION))
-        region = define(&sp_default, site, number, name, file, line);
+        return site_begin_slowly(phase, site, name, file, line);
     return begin(phase, number, region);
 }
 
@@ -53,13 +63,18 @@ sp_call sp_call_begin(int region)
 
 void sp_call_end(const sp_call *call)
 {
-    if (call->region != SP_INVALID_REGION && call->recording == recording_number(RECORDING))
+    if (call->region == SP_INVALID_REGION)
+        return;
+    if (SP_LIKELY(call->recording == recording_number(RECORDING)))
         sp_end(call->region);
+    else
+        SP_PASS_ON_VOID(sp_call_end, (call));
 }
 
 int sp_profiler_site(sp_profiler *profiler, sp_site *site, const char *name, const char *file,
                      int line)
 {
+    SP_PASS_ON(sp_profiler_site, (profiler, site, name, file, line));
     if (profiler == NULL || sp_recording_phase(&profiler->recording) == SP_PHASE_OFF)
         return SP_INVALID_REGION;
     uint32_t number = recording_number(&profiler->recording);

@@ -1,3 +1,4 @@
+#include "session/copies.h"
 #include "session/complaint.h"
 
 #include "base/os/process.h"
@@ -13,7 +14,9 @@ static atomic_int quiet;
 
 int sp_set_quiet(int is_quiet)
 {
-    return atomic_exchange(&quiet, is_quiet != 0);
+    int before = atomic_exchange(&quiet, is_quiet != 0);
+    SP_PASS_ON(sp_set_quiet, (is_quiet));
+    return before;
 }
 
 void sp_complain(const char *format, ...)

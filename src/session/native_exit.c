@@ -44,8 +44,10 @@ int sp_native_join(sp_profiler *profiler, const char *prefix, int rank, sp_error
             sp_native_next = (sp_native_settings){.has_format = false};
         finish_at_exit();
     }
-    if (status == SP_OK)
+    if (status == SP_OK) {
         profiler->joins++;
+        profiler->was_joined = true;
+    }
     return status;
 }
 

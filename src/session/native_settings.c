@@ -1,4 +1,5 @@
 /* Settings of runs that native code starts, as scope_profiler.h declares them. */
+#include "session/copies.h"
 #include "session/native_settings.h"
 
 #include "base/error.h"
@@ -60,6 +61,7 @@ static int change_format(sp_profiler *profiler, sp_output_format format)
 
 int sp_profiler_set_output_format(sp_profiler *profiler, sp_output_format format)
 {
+    SP_PASS_ON(sp_profiler_set_output_format, (profiler, format));
     if (profiler == NULL || (format != SP_OUTPUT_HDF5 && format != SP_OUTPUT_TRACE))
         return SP_ERR_INVALID_ARGUMENT;
     sp_error missing;
@@ -81,6 +83,7 @@ int sp_profiler_set_output_format(sp_profiler *profiler, sp_output_format format
 
 sp_output_format sp_profiler_output_format(sp_profiler *profiler)
 {
+    SP_PASS_ON(sp_profiler_output_format, (profiler));
     if (profiler == NULL)
         return sp_default_output_format();
     sp_mutex_lock(&profiler->lock);
@@ -93,17 +96,20 @@ sp_output_format sp_profiler_output_format(sp_profiler *profiler)
 
 int sp_set_output_format(sp_output_format format)
 {
+    SP_PASS_ON(sp_set_output_format, (format));
     sp_profiler *profiler = sp_profiler_default();
     return profiler == NULL ? SP_ERR_NO_MEMORY : sp_profiler_set_output_format(profiler, format);
 }
 
 sp_output_format sp_current_output_format(void)
 {
+    SP_PASS_ON(sp_current_output_format, ());
     return sp_profiler_output_format(sp_profiler_default());
 }
 
 int sp_set_aggregation(int is_on)
 {
+    SP_PASS_ON(sp_set_aggregation, (is_on));
     sp_profiler *profiler = sp_profiler_default();
     if (profiler == NULL)
         return SP_ERR_NO_MEMORY;

@@ -4,6 +4,7 @@
 #include "clock/clock.h"
 #include "recorder/query.h"
 #include "session/complaint.h"
+#include "session/copies.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ sp_profiler *sp_profiler_default(void)
     if (atomic_load(&has_default))
         return &sp_default;
     sp_mutex_lock(&default_lock);
-    bool is_ready = atomic_load(&has_default) || init(&sp_default);
+    bool is_ready = atomic_load(&has_default) || (sp_copies_elect() && init(&sp_default));
     atomic_store(&has_default, is_ready);
     sp_mutex_unlock(&default_lock);
     if (is_ready)
@@ -80,6 +81,7 @@ int sp_profiler_start(sp_profiler *profiler, const sp_settings *settings, sp_err
     atomic_store(&profiler->has_claimed, false);
     profiler->next_id = 0;
     profiler->joins = 0;
+    profiler->was_joined = false;
     profiler->is_host = profiler->is_run = false;
     profiler->is_configured = false;
     atomic_store(&profiler->said_unmatched, false);
@@ -100,6 +102,12 @@ void sp_profiler_stop(sp_profiler *profiler)
     profiler->is_host = profiler->is_run = false;
     profiler->joins = 0;
     sp_os_claim_release(&profiler->claim);
+}
+
+const char *sp_binding_refusal(void)
+{
+    const char *reason = sp_profiler_default() == NULL ? sp_copies_reason() : "";
+    return reason[0] == '\0' ? NULL : reason;
 }
 
 sp_profiler *sp_binding_default(void)

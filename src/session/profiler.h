@@ -28,6 +28,7 @@ struct sp_profiler {
     bool is_run;     /* configured by the environment of `scope-profiler run` */
     bool is_muted;   /* started by native code while the environment disables profiling */
     int joins;       /* sp_init calls not yet left by sp_finalize */
+    bool was_joined; /* there was one in this configuration */
     sp_settings settings;
     sp_arena texts; /* of every configuration: callers may still hold the path of an earlier one */
     int64_t start_ns;

@@ -88,6 +88,17 @@ static int publish_alone(sp_profiler *profiler, const sp_binding_publication *wh
     return status == SP_OK ? sp_publish_into(profiler, what, &outputs, report, error) : status;
 }
 
+static bool has_native_part(sp_profiler *profiler)
+{
+    const sp_region_table *table = &profiler->recording.regions;
+    sp_lane *own = sp_recording_lock(&profiler->recording);
+    bool has = profiler->was_joined;
+    for (size_t i = 0; i < table->count && !has; i++)
+        has = table->entries[i].is_native;
+    sp_recording_unlock(&profiler->recording, own);
+    return has;
+}
+
 int sp_profiler_publish(sp_profiler *profiler, const sp_binding_publication *what,
                         sp_binding_report *report, sp_error *error)
 {
@@ -97,6 +108,7 @@ int sp_profiler_publish(sp_profiler *profiler, const sp_binding_publication *wha
     bool is_together = what->communicator != NULL && what->communicator->num_ranks > 1;
     int status = is_together ? sp_publish_together(profiler, what, &done, error)
                              : publish_alone(profiler, what, &done, error);
+    done.has_native = has_native_part(profiler);
     if (status == SP_OK && report != NULL)
         *report = done;
     else

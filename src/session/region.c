@@ -5,6 +5,7 @@
 
 #include "base/os/file.h"
 #include "session/complaint.h"
+#include "session/copies.h"
 #include "session/tags.h"
 
 #include <limits.h>
@@ -59,12 +60,15 @@ int sp_region_define(sp_profiler *profiler, const char *name, const char *file, 
 
 void sp_region_begin_slowly(int region)
 {
+    SP_PASS_ON_VOID(sp_begin, (region));
     sp_recording *recording = &sp_default.recording;
     int status = sp_path_begin(recording, (uint32_t)region, 0);
     /* A signal handler whose thread holds a lock cannot have another one. */
     if (status == SP_ERR_INVALID_ARGUMENT && sp_names_get(region) != NULL &&
-        !sp_thread_is_occupied() && define(&sp_default, region, NULL, -1))
+        !sp_thread_is_occupied() && define(&sp_default, region, NULL, -1)) {
+        sp_tags_restore(region);
         sp_path_begin(recording, (uint32_t)region, 0);
+    }
 }
 
 void sp_region_complain_unmatched(sp_profiler *profiler, int region)

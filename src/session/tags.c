@@ -1,4 +1,5 @@
 /* Tags of regions, as scope_profiler.h declares them, and which of them keep a region off. */
+#include "session/copies.h"
 #include "session/tags.h"
 
 #include "base/error.h"
@@ -177,13 +178,6 @@ static void look_again(void)
     sp_recording_unlock(&sp_default.recording, own);
 }
 
-void sp_tags_look_again(void)
-{
-    sp_lane *own = lock_tags();
-    look_again();
-    unlock_tags(own);
-}
-
 static bool fill(tag_set *set, const sp_binding_tags *tags)
 {
     empty(set);
@@ -240,6 +234,7 @@ static void apply(sp_profiler *profiler, int32_t region, const char *tags)
 
 int sp_profiler_region_tagged(sp_profiler *profiler, const char *name, const char *tags)
 {
+    SP_PASS_ON(sp_profiler_region_tagged, (profiler, name, tags));
     int region = sp_profiler_region(profiler, name);
     if (region == SP_INVALID_REGION || tags == NULL || tags[0] == '\0')
         return region;
@@ -251,13 +246,24 @@ int sp_profiler_region_tagged(sp_profiler *profiler, const char *name, const cha
     return region;
 }
 
+void sp_tags_restore(int32_t region)
+{
+    sp_lane *own = lock_tags();
+    const char *tags = list_of(region);
+    if (tags[0] != '\0')
+        apply(&sp_default, region, tags);
+    unlock_tags(own);
+}
+
 int sp_region_tagged(const char *name, const char *tags)
 {
+    SP_PASS_ON(sp_region_tagged, (name, tags));
     return sp_profiler_region_tagged(sp_profiler_default(), name, tags);
 }
 
 int sp_register_opt_in_tag(const char *tag)
 {
+    SP_PASS_ON(sp_register_opt_in_tag, (tag));
     sp_profiler *profiler = sp_profiler_default();
     sp_error error = {0};
     if (profiler == NULL)
@@ -278,6 +284,7 @@ int sp_register_opt_in_tag(const char *tag)
 
 int sp_enable_tags(const char *tags)
 {
+    SP_PASS_ON(sp_enable_tags, (tags));
     if (sp_profiler_default() == NULL)
         return SP_ERR_NO_MEMORY;
     if (tags == NULL)

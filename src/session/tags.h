@@ -14,8 +14,9 @@ int sp_tags_filter(const sp_binding_tags *wanted, const sp_binding_tags *enabled
  * the life of the process count. */
 sp_region_state sp_tags_first_state(const sp_profiler *profiler, int32_t region);
 
-/* Applies what is known of the tags to every region that native code has defined. */
-void sp_tags_look_again(void);
+/* Gives a region of the default profiler the tags back that native code gave it in an earlier
+ * configuration. */
+void sp_tags_restore(int32_t region);
 
 /* In the child of a fork, where another thread may have held the lock. */
 void sp_tags_fork_child(void);

@@ -26,7 +26,7 @@ try_all()
 {
     try "$1" "$2" record inspect
     try "$1" "$2" record_static inspect_static
-    for record in record_cpp record_header_only record_fortran; do
+    for record in record_along record_cpp record_header_only record_fortran; do
         try "$1" "$2" $record inspect
     done
     rm -rf "$1"
@@ -59,6 +59,9 @@ plain()
     mkdir "$work/cc"
     compile cc -std=c99 record record.c -lscope_profiler
     compile cc -std=c99 inspect inspect.c -lscope_results
+    # Along with the file that finds the library itself: beside it, or where a variable says.
+    cc -std=c99 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -o "$work/cc/record_along" \
+        "$here/program/record.c" "$prefix/include/scope_profiler.c"
     compile c++ -std=c++11 record_cpp record.cpp -lscope_profiler
     if [ -e "$prefix/lib/libscope_profiler_fortran.a" ]; then
         compile gfortran -std=f2008 record_fortran record.f90 "-lscope_profiler_fortran -lscope_profiler"

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 import scope_profiler
+from scope_profiler.native_trace import c_include_dir, c_source_path, fortran_source_path
 
 CORE = Path(scope_profiler.__file__).resolve().parent / "_core"
 
 LIBRARY = """
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <scope_profiler.h>
 
@@ -36,10 +38,34 @@ void tagged(void)
     sp_end(region);
 }
 
+static void call(int region)
+{
+    sp_begin(region);
+    sp_end(region);
+}
+
+void regions(void)
+{
+    call(sp_region("plain"));
+    call(sp_region_tagged("io", "io, disk"));
+    call(sp_region_tagged("deep", "lib"));
+    call(sp_region_tagged("both", "lib,io"));
+}
+
+/* A handle for the life of the process, as kernels keep it. */
+void kept_handle(void)
+{
+    static int region = -1;
+    if (region < 0)
+        region = sp_region_tagged("kept", "io");
+    call(region);
+}
+
 void on_open_call(void) { sp_metadata_string("from", "native"); }
 
 static void *work(void *unused)
 {
+    pthread_setname_np(pthread_self(), "solver-7");
     for (int i = 0; i < 1000; i++)
         block();
     return unused;
@@ -51,6 +77,12 @@ void foreign_thread(void)
     pthread_create(&thread, 0, work, 0);
     pthread_join(thread, 0);
 }
+"""
+
+ALONG = """
+#include <scope_profiler.h>
+int start(void) { return sp_init("along", 0); }
+void block(void) { SP_SCOPE("block"); }
 """
 
 PRELUDE = """
@@ -155,7 +187,9 @@ def test_threads_that_python_never_saw(library, tmp_path):
             native.foreign_thread()
         sp.finalize(verbose=False)
         assert paths("run.h5") == {"outer": 1, "block": 1000}
-        assert len(sp.read_h5("run.h5")["block"][0].thread_ids) == 1000
+        run = sp.read_h5("run.h5")
+        assert len(run["block"][0].thread_ids) == 1000
+        assert [thread.name for thread in run.threads[0]] == ["MainThread", "solver-7"]
     """)
 
 
@@ -165,3 +199,95 @@ def test_what_native_code_leaves_open_is_written_at_exit(library, tmp_path):
         native.block()
     """)
     assert [path.name for path in tmp_path.glob("*.h5")] == ["left_rank00000.h5"]
+
+
+def test_tags_asked_for_in_python_reach_native_regions(library, tmp_path):
+    run(library, tmp_path, """
+        def recorded(before=lambda: None, **settings):
+            sp.setup(output=None, replace=True, **settings)
+            before()
+            native.regions()
+            return sorted(region.name for region in sp.finalize(
+                verbose=False, return_results=True))
+        everything = ["both", "deep", "io", "plain"]
+        assert recorded() == everything
+        assert recorded(region_tags=["io"]) == ["both", "io"]
+        assert recorded(region_tags="disk") == ["io"]
+        sp.register_opt_in_tag("lib")
+        assert recorded() == ["io", "plain"]
+        assert recorded(enable_tags=["lib"]) == recorded(enable_tags=["*"]) == everything
+        assert recorded(region_tags=["lib"]) == ["both", "deep"]
+        assert recorded() == ["io", "plain"]
+        # Registered after the regions were first reached, and a region that Python has as well.
+        sp.setup(output=None, replace=True, region_tags=["disk"])
+        with sp.region("io", tags=["other"]):
+            pass
+        native.regions()
+        assert sp.finalize(verbose=False, return_results=True).region_names == []
+    """)
+
+
+def test_a_handle_that_native_code_keeps_serves_every_run(library, tmp_path):
+    run(library, tmp_path, """
+        for tags, calls in ((None, 1), (None, 1), (["io"], 1), (["else"], 0)):
+            sp.setup(output=None, replace=True, region_tags=tags)
+            native.kept_handle()
+            results = sp.finalize(verbose=False, return_results=True)
+            assert len(results) == calls, tags
+            if calls:
+                assert results["kept"].num_calls == 1
+                assert results["kept"][0].tags == ("io",)
+    """)
+
+
+def test_a_folder_without_traces_is_fine_when_native_code_recorded(library, tmp_path):
+    run(library, tmp_path, """
+        for enter in (native.block, lambda: native.sp_init(b"x", 0)):
+            sp.setup(file_path="run.h5", replace=True)
+            enter()
+            sp.finalize(verbose=False, native_traces=".")
+    """)
+
+
+# ---- without linking -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def along(tmp_path):
+    """Native code compiled together with the file of `c_source_path`, from any folder."""
+    if not shutil.which("cc"):
+        pytest.skip("no C compiler")
+
+    def build(source):
+        (tmp_path / "along.c").write_text(ALONG)
+        subprocess.run(["cc", "-shared", "-fPIC", "along.c", source, f"-I{c_include_dir()}", "-ldl",
+                        "-o", "along.so"], cwd=tmp_path, check=True)
+        return tmp_path / "along.so"
+
+    return build
+
+
+def test_a_source_compiled_along_finds_the_recorder_of_the_process(along, tmp_path):
+    run(along(c_source_path()), tmp_path, """
+        native.block()
+        sp.setup(file_path="run.h5")
+        with sp.region("outer"):
+            native.block()
+        assert native.start() == 0
+        sp.finalize(verbose=False)
+        assert paths("run.h5") == {"outer": 1, "outer > block": 1}
+    """)
+
+
+def test_a_source_compiled_along_without_a_library(along, tmp_path):
+    shutil.copy(c_source_path(), tmp_path)
+    script = ("import ctypes, sys; native = ctypes.CDLL(sys.argv[1]); native.block()\n"
+              "print([native.start() for _ in range(3)])")
+    done = subprocess.run([sys.executable, "-c", script, along(tmp_path / "scope_profiler.c")],
+                          text=True, capture_output=True, cwd=tmp_path)
+    assert done.stdout == "[14, 14, 14]\n"
+    assert done.stderr.count("\n") == 1 and "libscope_profiler.so.1 was not found" in done.stderr
+
+
+def test_the_fortran_source_is_there():
+    assert "module scope_profiler" in fortran_source_path().read_text()

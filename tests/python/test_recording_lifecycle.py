@@ -214,14 +214,6 @@ def test_crossing_calls_warn_once(tmp_path):
     assert sp.last_results()["a"].num_calls == 1
 
 
-def test_native_traces_are_refused_before_anything_is_lost():
-    sp.setup(output=None)
-    with pytest.raises(RuntimeError, match="native_traces"):
-        sp.finalize(native_traces=".")
-    with pytest.raises(RuntimeError, match="native_traces"):
-        sp.session(native_traces=".")
-
-
 def test_summary_is_printed_unless_quiet(tmp_path, capsys):
     with sp.session(output=tmp_path / "run.h5", verbose=False):
         enter("shown")

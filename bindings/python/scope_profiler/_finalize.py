@@ -21,15 +21,6 @@ def empty_results() -> ProfilingResults:
     return ProfilingResults()
 
 
-def check_native_traces(native_traces: object) -> None:
-    """Raises for traces to be merged: reading them is not part of this build."""
-    if native_traces is not None:
-        raise RuntimeError(
-            "native_traces: this build does not merge native traces; native regions of this process "
-            "are recorded without them"
-        )
-
-
 def _warn(report: dict[str, Any]) -> None:
     import warnings
 
@@ -173,8 +164,30 @@ def _finish_other_rank(
     return manager._last if return_results else None
 
 
+def _merge_traces(
+    config: Any, report: dict[str, Any], results: ProfilingResults, native_traces: Any
+) -> ProfilingResults:
+    """Results with what other recorders left; a file that was written gets it too."""
+    from ._native_merge import merge_traces
+
+    merged = merge_traces(config, results, native_traces, report["has_native"])
+    if merged is not results and config._output is not None and config._format == "hdf5":
+        level = config.hdf5_compression_level
+        merged._run.write(
+            config._output,
+            compression=config.hdf5_compression,
+            compression_level=-1 if level is None else level,
+            chunk_size=config.hdf5_chunk_size or 0,
+        )
+    return merged
+
+
 def publish(
-    manager: ProfileManager, verbose: bool, return_results: bool, is_last: bool = False
+    manager: ProfileManager,
+    verbose: bool,
+    return_results: bool,
+    is_last: bool = False,
+    native_traces: Any = None,
 ) -> ProfilingResults | None:
     """Writes, reads back and prints the run of a manager that records."""
     config = manager._config
@@ -186,9 +199,12 @@ def publish(
     if not report["is_root"]:
         return _finish_other_rank(manager, report, return_results)
     results = None
-    if verbose or return_results or report["image"] is not None:
+    needs_results = verbose or return_results or native_traces is not None
+    if needs_results or report["image"] is not None:
         results = _read(config, report)
         manager._last = results
+        if native_traces is not None:
+            results = manager._last = _merge_traces(config, report, results, native_traces)
         _write_other_format(config, results)
     else:
         manager._last = config._output

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from _thread import get_ident
 
-from ._finalize import ROOT_REGION, check_native_traces
+from ._finalize import ROOT_REGION
 from ._handles import manager_of
 
 TYPE_CHECKING = False
@@ -75,7 +75,6 @@ class Session:
     def __init__(
         self, manager: ProfileManager, setup: dict[str, Any], finalize: dict[str, Any]
     ) -> None:
-        check_native_traces(finalize["native_traces"])
         self._manager = manager
         self._setup = setup
         self._finalize = finalize

@@ -7,6 +7,7 @@ import struct
 from collections import namedtuple
 from pathlib import Path
 
+from ._results import CorruptProfileError, Run
 from .region import Region
 from .results import ProfilingResults
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     Inputs = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 __all__ = [
+    "C_DIR",
     "FORMAT_VERSION",
+    "FORTRAN_DIR",
     "HDF5_SUFFIX",
     "KNOWN_FORMAT_VERSIONS",
     "MAGIC",
@@ -26,8 +29,10 @@ __all__ = [
     "TRACE_SUFFIX",
     "TraceFormatError",
     "c_include_dir",
+    "c_source_path",
     "convert_traces",
     "find_traces",
+    "fortran_source_path",
     "load_traces",
     "read_native_h5",
     "read_native_ranks",
@@ -44,6 +49,8 @@ RANK_HDF5_GLOB = "*_rank[0-9]*.h5"
 
 #: Folder of the C headers inside the package.
 C_DIR = Path(__file__).resolve().parent / "_core" / "include"
+#: Folder of the Fortran module and its source inside the package.
+FORTRAN_DIR = C_DIR / "fortran"
 
 
 class TraceFormatError(ValueError):
@@ -53,6 +60,20 @@ class TraceFormatError(ValueError):
 def c_include_dir() -> Path:
     """Returns the folder of ``scope_profiler.h``, for compilers."""
     return C_DIR
+
+
+def c_source_path() -> Path:
+    """Returns the C file that a program compiles along to need no linker options.
+
+    It finds the recorder of this package, the one that Python records with, when the program starts;
+    ``scope-profiler config`` tells the flags of a build that links it instead.
+    """
+    return C_DIR / "scope_profiler.c"
+
+
+def fortran_source_path() -> Path:
+    """Returns the source of the Fortran module, for compilers other than the one that built it."""
+    return FORTRAN_DIR / "scope_profiler.f90"
 
 
 class RegionTrace(namedtuple("RegionTrace", "starts ends")):
@@ -240,8 +261,28 @@ def _read_native(path: Path) -> tuple[dict[int, dict[str, Region]], dict[str, An
 # ---- loading and converting ------------------------------------------------------------------
 
 
+def _ranks_of(file: Path) -> set[int]:
+    """Ranks that a trace or profile holds."""
+    if file.suffix.lower() != HDF5_SUFFIX:
+        return {read_trace(file)[0]}
+    run = Run.open(file)
+    return {rank for parts in run.rows_by_region() for rank, _ in parts}
+
+
+def _import(files: list[Path], label: str | None) -> Run:
+    try:
+        return Run.import_native(files, label)
+    except CorruptProfileError:
+        for file in files:
+            if file.suffix.lower() != HDF5_SUFFIX:
+                read_trace(file)  # says what is wrong with a trace
+        raise
+    except ValueError as error:
+        raise TraceFormatError(str(error)) from None
+
+
 def load_traces(inputs: Inputs, label: str | None = None) -> ProfilingResults:
-    """Reads traces and per-rank profiles of one run as one run.
+    """Reads traces and per-rank profiles of one run as one run. Nothing that they hold is dropped.
 
     Args:
         inputs: Files and folders, see :func:`find_traces`.
@@ -252,49 +293,9 @@ def load_traces(inputs: Inputs, label: str | None = None) -> ProfilingResults:
         TraceFormatError: A file is damaged, or two files claim the same rank.
     """
     files = find_traces(inputs)
-    owner: dict[int, Path] = {}
-    regions: dict[int, dict[str, Region]] = {}
-    metadata: dict[int, dict[str, Any]] = {}
-    for file in files:
-        ranks, file_metadata = _read_native(file)
-        for rank, by_name in ranks.items():
-            if rank in owner:
-                raise TraceFormatError(f"{owner[rank]} and {file} both claim rank {rank}")
-            owner[rank] = file
-            regions[rank] = by_name
-            if file_metadata:
-                metadata[rank] = file_metadata
-    combined: dict[str, Any] = dict(metadata[min(metadata)]) if metadata else {}
-    combined.update(source="native", trace_format_version=FORMAT_VERSION)
-    start = _earliest_start(regions, metadata)
-    if start is not None:
-        combined["start_time_ns"] = start
-    if label is not None:
-        combined["label"] = label
-    return ProfilingResults(
-        {rank: regions[rank] for rank in sorted(regions)},
-        metadata=combined,
-        num_ranks=len(regions),
-        file_path=files[0] if len(files) == 1 else files[0].parent,
+    return ProfilingResults._from_run(
+        _import(files, label), file_path=files[0] if len(files) == 1 else files[0].parent
     )
-
-
-def _earliest_start(
-    regions: dict[int, dict[str, Region]], metadata: dict[int, dict[str, Any]]
-) -> int | None:
-    """Start of the rank that began first: as recorded, else its first call."""
-    starts = [
-        values["start_time_ns"]
-        for values in metadata.values()
-        if isinstance(values.get("start_time_ns"), int)
-    ]
-    for rank, by_name in regions.items():
-        if isinstance(metadata.get(rank, {}).get("start_time_ns"), int):
-            continue
-        starts += [
-            region._statistics.start_minimum for region in by_name.values() if region.num_calls
-        ]
-    return min(starts) if starts else None
 
 
 def write_results(results: ProfilingResults, output_path: str | os.PathLike[str]) -> Path:
@@ -302,7 +303,6 @@ def write_results(results: ProfilingResults, output_path: str | os.PathLike[str]
 
     The file has no call ids, so readers find the nesting from the intervals.
     """
-    from ._results import Run
     from .results import set_metadata
 
     run = Run.create()
@@ -328,7 +328,9 @@ def write_results(results: ProfilingResults, output_path: str | os.PathLike[str]
 def convert_traces(
     inputs: Inputs, output_path: str | os.PathLike[str], label: str | None = None
 ) -> Path:
-    """Reads traces and writes them as one HDF5 profile.
+    """Reads traces and writes them as one HDF5 profile, with all that they hold.
+
+    Traces have no call ids, so readers find the nesting of their calls from the intervals.
 
     Args:
         inputs: Files and folders, see :func:`find_traces`.
@@ -339,4 +341,5 @@ def convert_traces(
         The path of the profile.
     """
     target = Path(output_path)
-    return write_results(load_traces(inputs, target.stem if label is None else label), target)
+    _import(find_traces(inputs), target.stem if label is None else label).write(target)
+    return target

@@ -409,7 +409,9 @@ class ProfileManager:
         Args:
             verbose: Print the summary.
             return_results: Return the results.
-            native_traces: Traces of native programs to merge.
+            native_traces: Files and folders that other recorders left (``.spt``, per-rank ``.h5``),
+                to merge. Native code that records through this package needs none: its regions are
+                in the run already. In folders, what is older than this run is left out.
             verbose_line_profiler: Print line timings too.
 
         Returns:
@@ -417,13 +419,14 @@ class ProfileManager:
 
         Raises:
             OSError: The output cannot be written; what was recorded stays.
+            FileNotFoundError: There are no native traces, and no native code recorded.
+            ValueError: A trace is damaged, or has a region that this run has too.
         """
         from . import _finalize
 
-        _finalize.check_native_traces(native_traces)
-        return self._here()._end(verbose, return_results)
+        return self._here()._end(verbose, return_results, native_traces=native_traces)
 
-    def _end(self, verbose, return_results, is_last=False):
+    def _end(self, verbose, return_results, is_last=False, native_traces=None):
         """Finalizes. `is_last`: nothing follows, so calls that are open count until now."""
         from . import _finalize
 
@@ -438,7 +441,7 @@ class ProfileManager:
             if not self._profiler.is_enabled:
                 self._last = _finalize.empty_results()
                 return self._last if return_results else None
-            return _finalize.publish(self, verbose, return_results, is_last)
+            return _finalize.publish(self, verbose, return_results, is_last, native_traces)
 
     @_member
     def reset(self):

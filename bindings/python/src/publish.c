@@ -141,13 +141,14 @@ static PyObject *report_as_dict(sp_binding_report *report)
     if (capsule == NULL) {
         return NULL;
     }
-    return Py_BuildValue("{sKsKsKsKsKsOsOsIsN}", "calls_written",
+    return Py_BuildValue("{sKsKsKsKsKsOsOsOsIsN}", "calls_written",
                          (unsigned long long)report->calls_written, "calls_open",
                          (unsigned long long)report->calls_open, "calls_crossing",
                          (unsigned long long)report->calls_crossing, "calls_lost",
                          (unsigned long long)report->calls_lost, "unmatched_ends",
                          (unsigned long long)report->unmatched_ends, "several_threads",
-                         report->several_threads ? Py_True : Py_False, "is_root",
+                         report->several_threads ? Py_True : Py_False, "has_native",
+                         report->has_native ? Py_True : Py_False, "is_root",
                          report->is_root ? Py_True : Py_False, "missing_ranks",
                          (unsigned)report->num_missing, "image", capsule);
 }

@@ -116,9 +116,31 @@ static PyMethodDef module_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* The extension and the library go together; and there is one recorder in a process. */
+static int check_library(void)
+{
+    if (strcmp(sp_version(), SP_VERSION) != 0) {
+        PyErr_Format(PyExc_ImportError,
+                     "scope_profiler %s found version %s of libscope_profiler.so.1 in this process; "
+                     "install one version for Python and for native code, or import scope_profiler "
+                     "first",
+                     SP_VERSION, sp_version());
+        return -1;
+    }
+    const char *refusal = sp_binding_refusal();
+    if (refusal != NULL) {
+        PyErr_Format(PyExc_ImportError, "scope_profiler: %s", refusal);
+        return -1;
+    }
+    return 0;
+}
+
 static int module_exec(PyObject *module)
 {
     recorder_state *state = PyModule_GetState(module);
+    if (check_library() < 0) {
+        return -1;
+    }
     sp_binding_on_new_thread(name_new_thread);
     if (PyModule_AddStringConstant(module, "version", SP_VERSION) < 0) {
         return -1;

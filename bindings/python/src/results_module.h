@@ -74,6 +74,8 @@ PyObject *results_column_new(const results_state *state, run_object *run, const 
 /* ---- the Run type ---------------------------------------------------------------------------*/
 
 int results_run_init(PyObject *module, results_state *state);
+/* Wraps a handle, which is closed when no object can be made for it. */
+PyObject *results_run_wrap(PyTypeObject *type, sp_results *results);
 void results_lock(run_object *run);
 void results_unlock(run_object *run);
 /* Around work on the handle that may take long: the lock, and the GIL released if that is safe. */
@@ -146,6 +148,8 @@ PyObject *run_left_out(PyObject *self, void *closure);
 PyObject *results_wrap_part(run_object *whole, sp_results *part);
 
 /* results_export.c */
+PyObject *run_import_native(PyTypeObject *type, PyObject *args);
+PyObject *run_merge_native(PyObject *self, PyObject *other);
 PyObject *run_export(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_extra_text(PyObject *self, PyObject *name);
 PyObject *run_prof_bytes(PyObject *self, PyObject *args, PyObject *kwargs);

@@ -127,8 +127,7 @@ void results_release_texts(text_list *texts)
 
 /* ---- life -----------------------------------------------------------------------------------*/
 
-/* Wraps a handle, which is closed when no object can be made for it. */
-static PyObject *run_wrap(PyTypeObject *type, sp_results *results)
+PyObject *results_run_wrap(PyTypeObject *type, sp_results *results)
 {
     run_object *self = (run_object *)type->tp_alloc(type, 0);
     if (self != NULL) {
@@ -178,7 +177,7 @@ static PyObject *run_open(PyTypeObject *type, PyObject *path)
     if (status != SP_OK) {
         return results_raise(PyType_GetModuleState(type), status, &error);
     }
-    PyObject *run = run_wrap(type, results);
+    PyObject *run = results_run_wrap(type, results);
     if (run != NULL) {
         ((run_object *)run)->keeps_gil = keeps_gil;
     }
@@ -203,7 +202,7 @@ static PyObject *run_from_image(PyTypeObject *type, PyObject *capsule)
     if (status != SP_OK) {
         return results_raise(PyType_GetModuleState(type), status, &error);
     }
-    return run_wrap(type, results);
+    return results_run_wrap(type, results);
 }
 
 static PyObject *run_create(PyTypeObject *type, PyObject *ignored)
@@ -215,7 +214,7 @@ static PyObject *run_create(PyTypeObject *type, PyObject *ignored)
     if (status != SP_OK) {
         return results_raise(PyType_GetModuleState(type), status, &error);
     }
-    return run_wrap(type, results);
+    return results_run_wrap(type, results);
 }
 
 static int run_traverse(run_object *self, visitproc visit, void *arg)
@@ -450,6 +449,11 @@ static PyMethodDef run_methods[] = {
      "from_image($type, capsule, /)\n--\n\nTakes over an in-memory image of the recorder."},
     {"create", (PyCFunction)run_create, METH_NOARGS | METH_CLASS,
      "create($type, /)\n--\n\nAn empty run to fill with add_row."},
+    {"import_native", (PyCFunction)run_import_native, METH_VARARGS | METH_CLASS,
+     "import_native($type, paths, label=None, /)\n--\n\n"
+     "Reads the files that the ranks of a native program left as one run."},
+    {"merge_native", run_merge_native, METH_O,
+     "merge_native($self, run, /)\n--\n\nA new run with the rows of both and this one's metadata."},
     {"metadata", run_metadata, METH_NOARGS,
      "metadata($self, /)\n--\n\nMetadata as a new dictionary."},
     {"row", run_row, METH_O, "row($self, row, /)\n--\n\nDescription of one (rank, region) row."},
