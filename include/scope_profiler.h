@@ -243,6 +243,14 @@ SP_API int sp_is_active(void);
 SP_API int sp_set_output_format(sp_output_format format);
 SP_API sp_output_format sp_current_output_format(void);
 
+/* Names a TOML file with the settings of the recordings that sp_init starts from now on; NULL: none. The
+ * file is that of the Python package: a table [profiling] with sub-tables, or its entries at the top.
+ * The environment wins over it: SCOPE_PROFILER_CONFIG names another file, other variables single
+ * settings. `file_path` wins over the prefix of sp_init. A relative path counts from the folder that is
+ * current now; the file is read once now, and at each start. SP_ERR_IO and SP_ERR_INVALID_ARGUMENT with
+ * what is wrong in sp_last_error; SP_ERR_NO_MODULE when the TOML module is missing. */
+SP_API int sp_configure_file(const char *path);
+
 /* Whether the next recording keeps totals instead of every call; before sp_init.
  * SP_ERR_INVALID_ARGUMENT while a recording of the other kind goes on. */
 SP_API int sp_set_aggregation(int is_on);

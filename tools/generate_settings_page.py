@@ -41,6 +41,10 @@ compression_level = 4
 Without a table `[profiling]` the settings stand at the top. The tables `[profiling.memray]`,
 `[profiling.gpu]` and `[profiling.hdf5]` have the short names of the option groups.
 
+Programs in C, C++ and Fortran read the same file: `sp_configure_file` or the variable
+`SCOPE_PROFILER_CONFIG` names it. Switches that only Python knows do nothing there and are named on
+standard error.
+
 ## Environment
 
 `SCOPE_PROFILER_ENABLE_TAGS` is always read: tags separated by commas, in addition to `enable_tags`.

@@ -42,7 +42,7 @@ missing_packages()
 }
 
 # Nice to have, never a reason to fail: a quicker build tool, codecs that files may use, a compiler for
-# the Fortran module; for the tests the two MPI libraries.
+# the Fortran module, a parser of settings files; for the tests the two MPI libraries.
 optional_packages()
 {
     has ninja || printf ' ninja-build'
@@ -55,6 +55,9 @@ optional_packages()
         has mpirun.openmpi || printf ' openmpi-bin'
         has mpirun.mpich || printf ' mpich'
     fi
+    # Settings files of native programs.
+    compiles c++ string || printf ' g++'
+    compiles c++ toml++/toml.h -std=c++17 || printf ' libtomlplusplus-dev'
 }
 
 install_packages()

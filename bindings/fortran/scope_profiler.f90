@@ -52,7 +52,7 @@ module scope_profiler
     public :: sp_region, sp_begin, sp_end, sp_begin_name, sp_end_name
     public :: sp_num_calls, sp_get_region_stats, sp_now_ns, sp_is_active, sp_last_error
     public :: sp_pause, sp_resume
-    public :: sp_set_output_format, sp_set_aggregation, sp_output_path
+    public :: sp_configure_file, sp_set_output_format, sp_set_aggregation, sp_output_path
     public :: sp_set_quiet
     public :: sp_enable_tags, sp_register_opt_in_tag
     public :: sp_metadata
@@ -188,6 +188,12 @@ module scope_profiler
             integer(c_int) :: status
         end function c_set_output_format
 
+        function c_configure_file(path) bind(C, name="sp_configure_file") result(status)
+            import :: c_char, c_int
+            character(kind=c_char), intent(in) :: path(*)
+            integer(c_int) :: status
+        end function c_configure_file
+
         function c_set_aggregation(is_on) bind(C, name="sp_set_aggregation") result(status)
             import :: c_int
             integer(c_int), value :: is_on
@@ -287,6 +293,14 @@ contains
         character(len=*), intent(out), optional :: errmsg
         call answer(c_set_output_format(int(output_format, c_int)), stat, errmsg)
     end subroutine sp_set_output_format
+
+    ! Names a TOML file with the settings of the recordings that start from now on.
+    subroutine sp_configure_file(path, stat, errmsg)
+        character(len=*), intent(in) :: path
+        integer, intent(out), optional :: stat
+        character(len=*), intent(out), optional :: errmsg
+        call answer(c_configure_file(c_text(path)), stat, errmsg)
+    end subroutine sp_configure_file
 
     ! Whether the next recording keeps totals instead of every call; before sp_init.
     subroutine sp_set_aggregation(is_on, stat, errmsg)

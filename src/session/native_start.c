@@ -6,6 +6,7 @@
 #include "session/environment.h"
 #include "session/native_run.h"
 #include "session/native_values.h"
+#include "session/tags.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -35,20 +36,38 @@ static bool ends_with(const char *text, const char *end)
     return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
-/* The path that the environment gives; with several ranks each gets its number before the suffix,
- * which also tells the format. */
-static char *output_of_environment(const char *given, int rank, sp_output_format *out_format)
+/* The path that a setting gives; with several ranks each gets its number before the suffix, which also
+ * tells the format, unless the path says where it goes. */
+static char *output_of_setting(const char *given, int rank, sp_output_format *out_format)
 {
+    bool names_rank = strstr(given, "{rank}") != NULL || strstr(given, "{pid}") != NULL;
+    char *filled = sp_native_fill_in(given, rank);
+    if (filled == NULL)
+        return NULL;
     sp_text path = {0};
-    *out_format = ends_with(given, ".spt") ? SP_OUTPUT_TRACE : SP_OUTPUT_HDF5;
+    *out_format = ends_with(filled, ".spt") ? SP_OUTPUT_TRACE : SP_OUTPUT_HDF5;
     const char *suffix = sp_output_suffix(*out_format);
-    size_t stem = strlen(given) - (ends_with(given, suffix) ? strlen(suffix) : 0);
-    add_folder(&path, given);
-    sp_text_add_n(&path, given, stem);
-    if (rank > 0 || sp_environment_rank() >= 0)
+    size_t stem = strlen(filled) - (ends_with(filled, suffix) ? strlen(suffix) : 0);
+    add_folder(&path, filled);
+    sp_text_add_n(&path, filled, stem);
+    if (!names_rank && (rank > 0 || sp_environment_rank() >= 0))
         sp_text_format(&path, "_rank%05d", rank);
-    sp_text_add(&path, given + stem);
+    sp_text_add(&path, filled + stem);
+    free(filled);
     return sp_text_take(&path);
+}
+
+/* Formats that are made of a profile afterwards. */
+static int check_format(const char *given, sp_error *error)
+{
+    static const char *const made[] = {".json", ".json.gz", ".html", ".htm"};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (ends_with(given, made[i]))
+            return sp_fail(error, SP_ERR_UNSUPPORTED,
+                           "native programs write .h5 and .spt, not '%s'; make it of one of them "
+                           "with scope-profiler convert",
+                           given);
+    return SP_OK;
 }
 
 static int check_arguments(const char *prefix, int rank, sp_error *error)
@@ -81,6 +100,7 @@ static int start(sp_profiler *profiler, const sp_native_settings *native, const 
                  int rank, const sp_setting_value values[], sp_error *error)
 {
     const sp_setting_value *given = &values[SP_SETTING_FILE_PATH];
+    bool is_in_memory = values[SP_SETTING_DEACTIVATE_FILE_OUTPUT].flag;
     const char *slash = strrchr(prefix, '/');
     sp_settings settings = {
         .label = slash == NULL ? prefix : slash + 1,
@@ -89,10 +109,12 @@ static int start(sp_profiler *profiler, const sp_native_settings *native, const 
         .is_aggregate = native->is_aggregate,
     };
     apply(values, &settings);
-    char *path = given->is_given ? output_of_environment(given->text, rank, &settings.format)
+    int status = given->is_given ? check_format(given->text, error) : SP_OK;
+    if (status != SP_OK)
+        return status;
+    char *path = given->is_given ? output_of_setting(given->text, rank, &settings.format)
                                  : output_of_prefix(prefix, rank, settings.format);
-    settings.output = path;
-    int status;
+    settings.output = is_in_memory ? NULL : path;
     if (path == NULL)
         status = sp_fail_memory(error, "starting a recording");
     else if (settings.format == SP_OUTPUT_TRACE && settings.is_aggregate)
@@ -105,18 +127,36 @@ static int start(sp_profiler *profiler, const sp_native_settings *native, const 
     return status;
 }
 
+/* Of the default profiler: no host asks for any, a settings file may. */
+static int take_tags(const sp_setting_value *enabled, sp_error *error)
+{
+    static const sp_binding_tags none = {NULL, 0};
+    sp_binding_tags tags = {enabled->items, enabled->num_items};
+    return sp_tags_filter(&none, &tags, error);
+}
+
 int sp_native_start(sp_profiler *profiler, const sp_native_settings *native, const char *prefix,
                     int rank, sp_error *error)
 {
     sp_setting_value values[SP_NUM_SETTINGS];
+    sp_arena texts = {0};
+    sp_error trouble = {0};
     prefix = prefix == NULL ? DEFAULT_PREFIX : prefix;
-    int status = sp_native_gather(profiler == &sp_default, values, error);
-    profiler->is_muted = values[SP_SETTING_DEACTIVATE_PROFILING].flag;
+    int status = sp_native_gather(profiler == &sp_default, &texts, values, &trouble);
+    if (status != SP_OK) { /* whoever wrote the program did not write these settings */
+        sp_complain("recording does not start: %s", trouble.text);
+        if (error != NULL)
+            *error = trouble;
+    }
+    profiler->is_muted = status == SP_OK && values[SP_SETTING_DEACTIVATE_PROFILING].flag;
     if (status == SP_OK)
         status = check_arguments(prefix, rank, error);
-    if (status != SP_OK || profiler->is_muted)
-        return status;
-    return start(profiler, native, prefix, rank, values, error);
+    if (status == SP_OK && profiler == &sp_default)
+        status = take_tags(&values[SP_SETTING_ENABLE_TAGS], error);
+    if (status == SP_OK && !profiler->is_muted)
+        status = start(profiler, native, prefix, rank, values, error);
+    sp_arena_release(&texts);
+    return status;
 }
 
 int sp_native_finalize(sp_profiler *profiler, sp_error *error)
@@ -133,8 +173,10 @@ int sp_native_finalize(sp_profiler *profiler, sp_error *error)
     free(report.image);
     if (report.calls_open > 0) {
         sp_profiler_report_open(profiler);
+        const char *output = profiler->settings.output;
         status = sp_fail(error, SP_ERR_OPEN_SCOPES, "%llu call(s) still open are left out of %s",
-                         (unsigned long long)report.calls_open, profiler->settings.output);
+                         (unsigned long long)report.calls_open,
+                         output == NULL ? "the run" : output);
     }
     sp_profiler_stop(profiler);
     return status;

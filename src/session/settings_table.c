@@ -61,7 +61,7 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
         {.name = "gpu_sync_on_exit", FLAG, IN("gpu", "sync_on_exit"),
          .help = "Wait for the device at the end of every region."},
     [SP_SETTING_DEACTIVATE_FILE_OUTPUT] =
-        {.name = "deactivate_file_output", FLAG,
+        {.name = "deactivate_file_output", FLAG, .is_native = true,
          .help = "Keep the run in memory, write no file."},
     [SP_SETTING_RECURSIVE_PROFILE] =
         {.name = "recursive_profile", FLAG,

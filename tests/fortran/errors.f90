@@ -35,6 +35,8 @@ program errors
     call sp_init("errors", -1, errmsg=short)
     if (short /= "rank") print '(2a)', "short: ", short
     call sp_init(" ") ! printed
+    call sp_configure_file("none.toml ", stat, message)
+    if (stat == SP_OK .or. message == "") print '(a)', "a settings file that is not there"
 
     call sp_init("errors", stat=stat, errmsg=message)
     call expect(stat, SP_OK, "init")
