@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define LIBRARY "libscope_profiler.so.1"
+#define OPENMP_TOOL "scope-profiler/scope_profiler_ompt.so"
 #define FORTRAN_LIBRARY "libscope_profiler_fortran.a"
 
 /* An installation, below one folder. All allocated. */
@@ -147,6 +148,13 @@ static int answer(const cli_arguments *arguments, const installation *found)
         printf("%s/fortran/scope_profiler.f90\n", found->include);
     if (cli_has(arguments, "cmakedir"))
         printf("%s/cmake/scope-profiler\n", found->library);
+    if (cli_has(arguments, "openmp-tool")) {
+        if (!exists(found->library, OPENMP_TOOL))
+            return cli_fail(arguments->command, CLI_FAILED,
+                            "this installation was built without the OpenMP tool (Debian: "
+                            "libomp-dev when it is built)");
+        printf("%s/" OPENMP_TOOL "\n", found->library);
+    }
     return CLI_OK;
 }
 
@@ -171,6 +179,8 @@ static const cli_option options[] = {
     {.name = "fortran", .kind = CLI_FLAG,
      .help = "those flags are for Fortran; alone: the source of the module"},
     {.name = "cmakedir", .kind = CLI_FLAG, .help = "folder of the CMake package (scope-profiler_DIR)"},
+    {.name = "openmp-tool", .kind = CLI_FLAG,
+     .help = "library that shows parallel regions, for OMP_TOOL_LIBRARIES"},
     {.name = "prefix", .kind = CLI_FLAG, .help = "folder of the installation"},
 };
 

@@ -13,6 +13,7 @@ endif()
 # Each optional part: AUTO takes what is found, ON fails without it, OFF leaves it out.
 set(SCOPE_PROFILER_ENABLE_HDF5 AUTO CACHE STRING "HDF5 store module: AUTO, ON, OFF")
 set(SCOPE_PROFILER_ENABLE_TOML AUTO CACHE STRING "Settings files for native programs: AUTO, ON, OFF")
+set(SCOPE_PROFILER_ENABLE_OMPT AUTO CACHE STRING "OpenMP tool: AUTO, ON, OFF")
 set(SCOPE_PROFILER_ENABLE_FORTRAN AUTO CACHE STRING "Fortran module: AUTO, ON, OFF")
 option(SCOPE_PROFILER_WERROR "Warnings are errors" OFF)
 option(SCOPE_PROFILER_BUILD_TESTS "Build the C tests" ${PROJECT_IS_TOP_LEVEL})

@@ -16,6 +16,7 @@ function(sp_layer target)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE SP_VERSION="${SCOPE_PROFILER_VERSION}")
   sp_warnings(${target})
+  target_compile_options(${target} PRIVATE -Wconversion)
 endfunction()
 
 # sp_public_library(<target> EXPORT_NAME <name> LAYERS <object library>... [VERSION_SCRIPT <file>]

@@ -231,6 +231,10 @@ SP_API int sp_get_region_stats(int region, sp_region_stats *out);
 /* Forgets the recorded calls; open calls go on. */
 SP_API int sp_reset(void);
 
+/* Names the calling thread in the thread table of the file. Threads that nobody names have the name that
+ * the system knows them by. NULL takes the name away. */
+SP_API void sp_name_thread(const char *name);
+
 /* Nanoseconds of CLOCK_MONOTONIC now. */
 SP_API int64_t sp_now_ns(void);
 

@@ -112,6 +112,7 @@ SP_NOTHING int64_t sp_now_ns(void) { return 0; }
 SP_NOTHING int sp_is_active(void) { return 0; }
 SP_NOTHING int sp_set_output_format(sp_output_format format) { (void)format; return SP_OK; }
 SP_NOTHING sp_output_format sp_current_output_format(void) { return SP_OUTPUT_HDF5; }
+SP_NOTHING void sp_name_thread(const char *name) { (void)name; }
 SP_NOTHING int sp_configure_file(const char *path) { (void)path; return SP_OK; }
 SP_NOTHING int sp_set_aggregation(int is_on) { (void)is_on; return SP_OK; }
 SP_NOTHING const char *sp_output_path(void) { return ""; }

@@ -111,6 +111,7 @@ static inline sp_scope sp_no_scope(sp_profiler *profiler, int region)
            SP_ERR_INVALID_ARGUMENT)                                                                \
     RESULT(sp_output_format, sp_profiler_output_format, (sp_profiler *profiler), (profiler),       \
            SP_OUTPUT_TRACE)                                                                        \
-    RESULT(int, sp_configure_file, (const char *path), (path), SP_ABSENT_STATUS)
+    RESULT(int, sp_configure_file, (const char *path), (path), SP_ABSENT_STATUS)                   \
+    VOID(sp_name_thread, (const char *name), (name))
 
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Finds what a build needs from the system and installs what is missing: as root through apt-get, else
 # it names the packages in one line and fails. `tools/setup.sh test` also asks for what only the tests
-# need. Prints nothing when nothing is missing.
+# need, `tools/setup.sh extra` for what only the long ones do. Prints nothing when nothing is missing.
 
 cd "$(dirname "$0")/.." || exit 1
 purpose=${1:-build}
@@ -58,6 +58,12 @@ optional_packages()
     # Settings files of native programs.
     compiles c++ string || printf ' g++'
     compiles c++ toml++/toml.h -std=c++17 || printf ' libtomlplusplus-dev'
+    # A second compiler, and an OpenMP runtime with an interface for tools: large, so only for the long
+    # tests.
+    if [ "$purpose" = extra ]; then
+        has clang || printf ' clang'
+        ls /usr/lib/llvm-*/lib/clang/*/include/omp-tools.h >/dev/null 2>&1 || printf ' libomp-dev'
+    fi
 }
 
 install_packages()
@@ -70,10 +76,10 @@ install_packages()
 install_optional()
 {
     optional=$(optional_packages)
-    [ -n "$optional" ] && [ ! -e build/optional-packages ] || return 0
+    [ -n "$optional" ] && [ ! -e "build/optional-packages-$purpose" ] || return 0
     echo "installing, optional:$optional"
     install_packages $optional 2>/dev/null || echo "  not to be had, left out"
-    mkdir -p build && echo "$optional" >build/optional-packages
+    mkdir -p build && echo "$optional" >"build/optional-packages-$purpose"
 }
 
 missing=$(missing_packages)

@@ -18,6 +18,14 @@ c_tests()
         ctest --preset "$1" --parallel "$(nproc)"
 }
 
+# The C and C++ tests as clang compiles them, and OpenMP with a runtime that tells tools.
+clang_tests()
+{
+    tools/setup.sh extra
+    command -v clang >/dev/null || { echo "no clang"; return 77; }
+    c_tests clang
+}
+
 # The core suite on another Python: the extensions are built for it, the core is the same.
 core_suite()
 {
@@ -69,6 +77,7 @@ extra_group()
     lane asan 1200 c_tests asan
     lane tsan 1200 c_tests tsan
     lane bare 600 c_tests bare
+    lane clang 1200 clang_tests
     lane stranger 300 tests/package/run.sh build/prefix
     lane wheel 600 wheel
     lane stranger-wheel 300 tests/package/run.sh \
@@ -77,7 +86,7 @@ extra_group()
     lane other-debian 1500 tools/try_release.sh
 }
 
-export -f c_tests core_suite wheel long_suite
+export -f c_tests clang_tests core_suite wheel long_suite
 for group in "$@"; do
     "${group}_group"
 done

@@ -53,7 +53,7 @@ module scope_profiler
     public :: sp_num_calls, sp_get_region_stats, sp_now_ns, sp_is_active, sp_last_error
     public :: sp_pause, sp_resume
     public :: sp_configure_file, sp_set_output_format, sp_set_aggregation, sp_output_path
-    public :: sp_set_quiet
+    public :: sp_set_quiet, sp_name_thread
     public :: sp_enable_tags, sp_register_opt_in_tag
     public :: sp_metadata
 
@@ -188,6 +188,11 @@ module scope_profiler
             integer(c_int) :: status
         end function c_set_output_format
 
+        subroutine c_name_thread(name) bind(C, name="sp_name_thread")
+            import :: c_char
+            character(kind=c_char), intent(in) :: name(*)
+        end subroutine c_name_thread
+
         function c_configure_file(path) bind(C, name="sp_configure_file") result(status)
             import :: c_char, c_int
             character(kind=c_char), intent(in) :: path(*)
@@ -309,6 +314,12 @@ contains
         character(len=*), intent(out), optional :: errmsg
         call answer(c_set_aggregation(merge(1_c_int, 0_c_int, is_on)), stat, errmsg)
     end subroutine sp_set_aggregation
+
+    ! Names the calling thread in the thread table of the file.
+    subroutine sp_name_thread(name)
+        character(len=*), intent(in) :: name
+        call c_name_thread(c_text(name))
+    end subroutine sp_name_thread
 
     ! Whether the library says troubles on standard error.
     subroutine sp_set_quiet(is_quiet)

@@ -333,13 +333,30 @@ void sp_thread_forget(void)
     sp_os_thread_set(NULL, thread_ends);
 }
 
+/* The calling thread's own, which is kept; NULL: memory is short, or a signal handler asks whose thread is
+ * about to get one. */
+static sp_thread *own_thread(void)
+{
+    if (sp_thread_is_occupied())
+        return NULL;
+    sp_thread *thread = thread_of(sp_lane_current);
+    if (thread != NULL && sp_lane_current->thread == &no_thread)
+        sp_lane_current = &thread->idle;
+    return thread;
+}
+
+void sp_thread_rename(sp_recording *recording, const char *name)
+{
+    const sp_thread *thread = own_thread();
+    if (thread != NULL)
+        sp_thread_describe(recording, name, thread->ident, thread->is_daemon);
+}
+
 void sp_thread_describe(sp_recording *recording, const char *name, int64_t ident, bool is_daemon)
 {
-    sp_thread *thread = thread_of(sp_lane_current);
+    sp_thread *thread = own_thread();
     if (thread == NULL)
         return;
-    if (sp_lane_current->thread == &no_thread)
-        sp_lane_current = &thread->idle;
     char *copy = name == NULL ? NULL : strdup(name);
     free(thread->name);
     thread->name = copy;

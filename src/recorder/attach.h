@@ -19,6 +19,9 @@ void sp_thread_vacate(sp_lane *before);
 /* What the thread is called from now on, in this recording and those it joins later. */
 void sp_thread_describe(sp_recording *recording, const char *name, int64_t ident, bool is_daemon);
 
+/* The same with the name alone. */
+void sp_thread_rename(sp_recording *recording, const char *name);
+
 /* Frees a lane that no thread has. */
 void sp_lane_free(sp_lane *lane);
 

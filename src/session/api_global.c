@@ -1,4 +1,5 @@
 /* Short forms for the default profiler, as scope_profiler.h declares them. */
+#include "recorder/attach.h"
 #include "session/copies.h"
 #include "session/profiler.h"
 
@@ -26,6 +27,14 @@ void sp_resume(void)
 {
     SP_PASS_ON_VOID(sp_resume, ());
     sp_profiler_resume(sp_profiler_default());
+}
+
+void sp_name_thread(const char *name)
+{
+    SP_PASS_ON_VOID(sp_name_thread, (name));
+    sp_profiler *profiler = sp_profiler_default();
+    if (profiler != NULL)
+        sp_thread_rename(&profiler->recording, name);
 }
 
 int sp_get_region_stats(int region, sp_region_stats *out)

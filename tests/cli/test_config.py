@@ -100,3 +100,13 @@ def test_the_package_of_a_python(command, python):
     done = subprocess.run([python, "-m", "scope_profiler", "config", "--prefix"],
                           capture_output=True, text=True, cwd=command.folder, env=os.environ)
     assert done.returncode == 0 and done.stdout.strip().endswith("_core"), done.stderr
+
+
+def test_the_openmp_tool(config):
+    result = config("config", "--openmp-tool")
+    library = Path(config("config", "--prefix").out.strip()) / "lib"
+    tool = library / "scope-profiler" / "scope_profiler_ompt.so"
+    if tool.exists():
+        assert (result.code, result.out) == (0, f"{tool}\n")
+    else:
+        assert result.code == 1 and "without the OpenMP tool" in result.err

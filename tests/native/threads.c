@@ -24,6 +24,15 @@ static void *named_late(void *name)
     return 0;
 }
 
+static void *named_by_us(void *name)
+{
+    sp_name_thread(name); /* before it records, while it does, in any length */
+    work();
+    sp_name_thread("a name that the system would cut");
+    pthread_setname_np(pthread_self(), "not this");
+    return 0;
+}
+
 static void *unnamed(void *nothing)
 {
     work();
@@ -58,6 +67,7 @@ int main(void)
     run(named, early);
     run(named_late, late);
     run(unnamed, 0);
+    run(named_by_us, early);
     if (pthread_create(&thread, 0, alive, running) != 0)
         return 2;
     pthread_barrier_wait(&barrier);

@@ -114,11 +114,18 @@ class Headers(TreeCase):
 
     def test_missing_include_and_cpp_keyword(self):
         self.write("include/a.h", "#ifndef A\n#define A\nsize_t a(void);\n#endif\n")
-        self.assertEqual(3, len(load("check_headers").check(self.root)))
+        self.assertEqual(6, len(load("check_headers").check(self.root)))
         self.write("include/a.h", "#ifndef A\n#define A\nint a(int class);\n#endif\n")
         found = load("check_headers").check(self.root)
-        self.assertEqual(1, len(found))
-        self.assertIn("-std=c++11", found[0])
+        self.assertEqual(4, len(found))
+        for year, text in zip((11, 14, 17, 20), found):
+            self.assertIn(f"-std=c++{year}", text)
+
+    def test_a_source_to_compile_along(self):
+        self.write("include/a.c", "#include <stdint.h>\nint32_t a(int64_t b);\nint32_t a(int64_t b)\n"
+                                  "{\n    return b;\n}\n")
+        found = load("check_headers").check(self.root)
+        self.assertEqual(2, len(found), "C alone, and no conversion without a word")
 
 
 class Words(TreeCase):

@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,4 +72,18 @@ bool sp_os_folder_of(sp_os_function function, char *out, size_t room)
 bool sp_os_program_folder(char *out, size_t room)
 {
     return cut_to_folder("/proc/self/exe", out, room);
+}
+
+void sp_os_describe_code(const void *code, char *out, size_t room)
+{
+    Dl_info info;
+    if (dladdr(code, &info) == 0 || info.dli_fname == NULL) {
+        snprintf(out, room, "%p", code);
+    } else if (info.dli_sname != NULL) {
+        snprintf(out, room, "%s", info.dli_sname);
+    } else {
+        const char *slash = strrchr(info.dli_fname, '/');
+        snprintf(out, room, "%s+0x%zx", slash == NULL ? info.dli_fname : slash + 1,
+                 (size_t)((uintptr_t)code - (uintptr_t)info.dli_fbase));
+    }
 }

@@ -21,4 +21,7 @@ const void *sp_os_program_variable(const char *name);
 bool sp_os_folder_of(sp_os_function function, char *out, size_t room);
 bool sp_os_program_folder(char *out, size_t room);
 
+/* What lies at an address of code, for people: its function, else "file+0x1f3". */
+void sp_os_describe_code(const void *code, char *out, size_t room);
+
 #endif

@@ -254,7 +254,7 @@ static sp_classic_outcome parse_link(const unsigned char *content, size_t size,
         return SP_CLASSIC_BAD;
     unsigned flags = content[1];
     size_t width = (size_t)1 << (flags & 3);
-    size_t at = 2 + ((flags & HAS_TYPE) != 0) + ((flags & HAS_ORDER) != 0 ? 8 : 0) +
+    size_t at = 2U + ((flags & HAS_TYPE) != 0) + ((flags & HAS_ORDER) != 0 ? 8U : 0U) +
                 ((flags & HAS_ENCODING) != 0);
     if (size < at + width)
         return SP_CLASSIC_BAD;
