@@ -27,6 +27,16 @@ C_ROWS = [
     ("C pair, paused / empty call pair", 1.6, lambda s: s["paused"] / s["floor-call"]),
     ("C pair, two threads / one thread", 1.1, lambda s: s["threads-2"] / s["threads-1"]),
 ]
+#: Native calls as their languages write them: variant, what the row says of it.
+NATIVE_CALLS = [
+    ("c-block", "C block (SP_SCOPE)"),
+    ("cpp-scope", "C++ scope (sp::Scope)"),
+    ("cpp-block", "C++ block (SP_PROFILE_SCOPE)"),
+    ("fortran", "Fortran pair"),
+]
+STENCIL_ROWS = [
+    ("2-D stencil with a region a row, off / without", 1.005, lambda s: s["off"] / s["plain"]),
+]
 RING_ROWS = [
     (
         "kernel that fills the L2 cache, ring of 256 KiB / the best of 16 KiB to 4 MiB",
@@ -51,6 +61,20 @@ FILE_ROWS = [
     ("bytes a call, plain file / 18", 1.0, lambda s: s["bytes-plain"] / 18),
     ("bytes a call, gzip 1 / 4.5", 1.0, lambda s: s["bytes-compact"] / 4.5),
 ]
+
+
+def native_rows(repeats):
+    """Rows of the languages that the bench was built with."""
+    rows = []
+    for variant, name in NATIVE_CALLS:
+        if f"record-{variant}" in repeats[0]:
+            record, off = f"record-{variant}", f"off-{variant}"
+            rows += [
+                (f"{name}, recording / two ticks", 1.2, lambda s, v=record: s[v] / s["floor-ticks"]),
+                (f"{name}, off / empty call pair", 1.3, lambda s, v=off: s[v] / s["floor-call"]),
+            ]
+    nest = ("10 M calls five deep on two threads / two ticks", 1.2)
+    return [*rows, (*nest, lambda s: s["nest"] / s["floor-ticks"])]
 
 
 def python_rows(version):
@@ -255,6 +279,11 @@ def main():
         folder = Path(scratch)
         if wanted("c"):
             show(C_ROWS, samples([options.build / "bin" / "bench_c_pair"]), failures)
+            native = options.build / "bin" / "bench_native_pair"
+            if native.exists():  # where there is a C++ compiler
+                repeats = samples([native, folder / "native"])
+                show(native_rows(repeats), repeats, failures)
+            show(STENCIL_ROWS, samples([options.build / "bin" / "bench_stencil"]), failures)
             show(RING_ROWS, samples([options.build / "bin" / "bench_ring"]), failures)
         if wanted("files"):
             show(FILE_ROWS, samples([options.build / "bin" / "bench_files", folder]), failures)

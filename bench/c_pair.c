@@ -4,44 +4,18 @@
  *   off           before sp_init                 record       recording in memory
  *   nest          the same, five levels deep     paused       while paused
  *   threads-1/2   one thread, two at once (ns a pair of each thread) */
-#include "sample.h"
+#include "ticks.h"
 
 #include "scope_profiler.h"
 #include "session/binding.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-static inline uint64_t tick(void) { return __rdtsc(); }
-#else
-static inline uint64_t tick(void)
-{
-    uint64_t t;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
-    return t;
-}
-#endif
 
 void bench_empty_begin(int region);
 void bench_empty_end(int region);
 
 enum { PAIRS = 4000000, REPEATS = 9, NEST = 5 };
-
-static volatile uint64_t sink;
-
-static double floor_ticks(void)
-{
-    double start = sample_now();
-    uint64_t sum = 0;
-    for (int i = 0; i < PAIRS; i++) {
-        uint64_t a = tick();
-        uint64_t b = tick();
-        sum += b - a;
-    }
-    sink = sum;
-    return (sample_now() - start) / PAIRS;
-}
 
 static double floor_call(void)
 {
@@ -130,7 +104,7 @@ int main(void)
         sp_binding_set_region(profiler, regions[d], &spec, NULL);
     }
     for (int r = 0; r < REPEATS; r++) {
-        sample_print("floor-ticks", r, floor_ticks());
+        sample_print("floor-ticks", r, bench_two_ticks(PAIRS));
         sample_print("record", r, pairs(regions[0]));
         sp_profiler_reset(profiler);
         sample_print("nest", r, nest(regions));
