@@ -402,17 +402,49 @@ static void add_rank_key(sp_json_layout *layout, uint32_t rank)
 
 /* ---- The document ----------------------------------------------------------------------------*/
 
-/* What came with a JSON profile and means nothing to the model. */
+/* The members of an object, each a rank; those that are not selected are left out. */
+static void add_members(profile_writer *w, const char *json)
+{
+    sp_json_reader reader;
+    sp_json_text key, span;
+    sp_json_reader_init(&reader, json, strlen(json));
+    if (sp_json_next(&reader, NULL) != SP_JSON_OBJECT)
+        return;
+    while (sp_json_next(&reader, &key) == SP_JSON_KEY) {
+        sp_json_token token = sp_json_next(&reader, &span);
+        const char *from = reader.at - (token == SP_JSON_OBJECT || token == SP_JSON_ARRAY ? 1 : 0);
+        char name[32];
+        if ((token != SP_JSON_OBJECT && token != SP_JSON_ARRAY) || !sp_json_skip(&reader, token))
+            return;
+        snprintf(name, sizeof name, "%.*s", (int)(key.length < 31 ? key.length : 31), key.bytes);
+        if (!sp_rank_filter_takes(&w->selection->ranks, (uint32_t)strtoul(name, NULL, 10)))
+            continue;
+        sp_layout_key(&w->layout, name);
+        sp_layout_copy(&w->layout, from, (size_t)(reader.at - from));
+    }
+}
+
+/* Counters and line records, which mean nothing to the model. */
 static void add_unknown(profile_writer *w)
 {
     static const char *const names[][2] = {{"json_likwid", "likwid"},
                                            {"json_line_profile", "line_profile"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *json = find_extra(w->results, names[i][0]);
-        if (json == NULL)
-            continue;
-        sp_layout_key(&w->layout, names[i][1]);
-        sp_layout_copy(&w->layout, json, strlen(json));
+        bool any = false;
+        for (size_t e = 0; e < w->results->extras.count; e++) {
+            const sp_extra *extra = w->results->extras.items[e];
+            if (extra->texts == NULL || strcmp(extra->name, names[i][0]) != 0)
+                continue;
+            if (!any) {
+                sp_layout_key(&w->layout, names[i][1]);
+                sp_layout_open(&w->layout, '{');
+            }
+            any = true;
+            for (size_t t = 0; t < extra->length; t++)
+                add_members(w, extra->texts[t]);
+        }
+        if (any)
+            sp_layout_close(&w->layout, '}');
     }
 }
 

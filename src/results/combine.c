@@ -233,24 +233,32 @@ static bool copy_values(sp_arena *arena, const sp_extra *extra, sp_extra *copy)
     return true;
 }
 
-/* Of a shared rank what refers to rows and call ids would be wrong. */
+int sp_results_add_extra(sp_results *results, const sp_extra *extra, sp_error *error)
+{
+    sp_extra *copy = sp_arena_alloc(&results->arena, sizeof *copy);
+    if (copy == NULL || !sp_vector_reserve(&results->extras, 1))
+        return sp_fail_memory(error, "adding an array");
+    *copy = (sp_extra){.name = sp_arena_text(&results->arena, extra->name), .rank = extra->rank,
+                       .length = extra->length};
+    if (copy->name == NULL || !copy_values(&results->arena, extra, copy))
+        return sp_fail_memory(error, "adding an array");
+    results->extras.items[results->extras.count++] = copy;
+    return SP_OK;
+}
+
+/* Of a shared rank what refers to rows and call ids would be wrong; counters and line records do
+ * not. */
 static int append_extras(sp_results *results, const sp_results *from, const sp_rank_plan *plan,
                          sp_error *error)
 {
-    for (size_t i = 0; i < from->extras.count && !plan->is_shared; i++) {
+    int status = SP_OK;
+    for (size_t i = 0; status == SP_OK && i < from->extras.count; i++) {
         const sp_extra *extra = from->extras.items[i];
-        sp_extra *copy = sp_arena_alloc(&results->arena, sizeof *copy);
-        if (extra->rank != plan->rank)
-            continue;
-        if (copy == NULL || !sp_vector_reserve(&results->extras, 1))
-            return sp_fail_memory(error, "combining runs");
-        *copy = (sp_extra){.name = sp_arena_text(&results->arena, extra->name),
-                           .rank = extra->rank, .length = extra->length};
-        if (copy->name == NULL || !copy_values(&results->arena, extra, copy))
-            return sp_fail_memory(error, "combining runs");
-        results->extras.items[results->extras.count++] = copy;
+        bool is_record = strncmp(extra->name, "json_", strlen("json_")) == 0;
+        if (extra->rank == plan->rank && (is_record || !plan->is_shared))
+            status = sp_results_add_extra(results, extra, error);
     }
-    return SP_OK;
+    return status;
 }
 
 int sp_run_append_rank(sp_results *results, sp_results *from, const sp_rank_plan *plan,

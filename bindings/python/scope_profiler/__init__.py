@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from .h5reader import CorruptProfileError, read_h5, read_h5_summary
     from .inspection import collect_file_metadata, inspect_file
     from .json_export import JSONProfileError, export_json, read_json, write_json
+    from .likwid_data import LikwidRegionResult
     from .mpi_region import MPIRegion
+    from .perf_events import PerfEventError, PerfEventTotals
     from .prof_export import export_flamegraph_svg, export_prof, load_prof, to_pstats
     from .plot_data import export_plot_data
     from .plotting_scripts import (
@@ -63,9 +65,12 @@ _LAZY = {
     "GPUOptions": "profile_config",
     "HDF5Options": "profile_config",
     "JSONProfileError": "json_export",
+    "LikwidRegionResult": "likwid_data",
     "MPIRegion": "mpi_region",
     "MemrayOptions": "profile_config",
     "NestingError": "call_stack",
+    "PerfEventError": "perf_events",
+    "PerfEventTotals": "perf_events",
     "ProfilingOptions": "profile_config",
     "ProfilingResults": "results",
     "ProfilingRun": "profile_manager",
@@ -134,7 +139,8 @@ setup_from_env = ProfileManager.setup_from_env
 
 __all__ = [
     "CallArrays", "CorruptProfileError", "EventDataUnavailableError", "GPUOptions", "HDF5Options",
-    "JSONProfileError", "MPIRegion", "MemrayOptions", "NestingError", "ProfileManager",
+    "JSONProfileError", "LikwidRegionResult", "MPIRegion", "MemrayOptions", "NestingError",
+    "PerfEventError", "PerfEventTotals", "ProfileManager",
     "ProfilingOptions", "ProfilingResults", "ProfilingRun", "Region", "RegionFactory",
     "RegionHandle", "build_call_arrays", "build_call_stack", "call_stack_children",
     "call_stack_roots", "collect_file_metadata", "collect_region_statistics", "define_region",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._lanes import copy_lanes
+from ._records import store
 from ._results import Run
 from .results import ProfilingResults, set_metadata
 
@@ -45,4 +46,5 @@ def merge(
         merged._likwid.update(results._likwid)
         merged._perf_events.update(results._perf_events)
         merged._line_profile.update(results._line_profile)
+    store(run, merged._likwid, merged._perf_events, merged._line_profile)
     return merged

@@ -89,7 +89,9 @@ def read_h5_summary(
     names = None if regions is None else [regions] if isinstance(regions, str) else list(regions)
     chosen = None if ranks is None else list(ranks)
     if run.add_statistics_of(file, regions=names, ranks=chosen):
-        results = ProfilingResults._from_run(run, file_path=file_path, event_data_available=False)
+        results = ProfilingResults._from_run(
+            run, file_path=file_path, event_data_available=False, records=file
+        )
     elif fallback:
         results = ProfilingResults._from_run(file, file_path=file_path)
     else:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from . import _columns
 from ._lanes import copy_lanes
+from ._records import store
 from ._results import Run
 from .results import set_metadata
 
@@ -103,6 +104,10 @@ class ProfilingWriter:
         for row in range(existing.num_rows):
             writer._run.add_row_of(existing, row)
         copy_lanes(writer._run, [existing])
+        for name in ("json_likwid", "json_perf_events", "json_line_profile"):
+            for text in existing.extra_texts(name):
+                for rank, records in json.loads(text).items():
+                    writer._run.add_extra_text(name, int(rank), json.dumps({rank: records}))
         writer.write_metadata(existing.metadata())
         ranks = sorted({existing.row(row).rank for row in range(existing.num_rows)})
         writer.index_state = ColumnarIndex(existing.region_names, ranks)
@@ -146,6 +151,12 @@ class ProfilingWriter:
             if name not in self.index_state.names:
                 self.index_state.names.append(name)
         self._add_lanes(rank, fields.get("lanes"))
+        store(
+            self._run,
+            {rank: fields.get("likwid") or {}},
+            {rank: fields.get("perf_events") or {}},
+            {rank: fields.get("line_profile") or []},
+        )
         self.index_state.ranks.append(rank)
         return True
 

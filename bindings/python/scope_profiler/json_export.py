@@ -181,8 +181,6 @@ def read_json(file_path: str | os.PathLike[str], verbose: bool = False) -> Profi
         run, file_path=file, event_data_available=not run.has_statistics_only
     )
     results.metadata.update(_restored(run.extra_text("json_metadata")))
-    results._likwid = _likwid(run.extra_text("json_likwid"))
-    results._line_profile = _by_rank(run.extra_text("json_line_profile"))
     return results
 
 
@@ -201,21 +199,3 @@ def _numbers(value: Any) -> Any:
     if isinstance(value, list):
         return [_numbers(item) for item in value]
     return float("nan") if value is None else value
-
-
-def _by_rank(text: str | None) -> dict[int, Any]:
-    try:
-        return {int(rank): rows for rank, rows in _object(text).items()}
-    except ValueError as error:
-        raise JSONProfileError(f"a key in a table of ranks is no rank: {error}") from error
-
-
-def _likwid(text: str | None) -> dict[int, dict[str, Any]]:
-    """Hardware counter results as dictionaries, missing numbers as NaN."""
-    return {
-        rank: {
-            tag: {key: _numbers(value) for key, value in result.items()}
-            for tag, result in by_tag.items()
-        }
-        for rank, by_tag in _by_rank(text).items()
-    }

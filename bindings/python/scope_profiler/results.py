@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from . import _columns
+from . import _columns, _records
 from ._frames import summary_row
 from ._plain import shown
 from ._results import EventDataUnavailableError, Run
@@ -130,6 +130,7 @@ class ProfilingResults:
         self._likwid = {rank: dict(by_tag) for rank, by_tag in (likwid or {}).items()}
         self._perf_events = {rank: dict(names) for rank, names in (perf_events or {}).items()}
         self._line_profile = {rank: list(lines) for rank, lines in (line_profile or {}).items()}
+        _records.store(run, self._likwid, self._perf_events, self._line_profile)
 
     @classmethod
     def _from_run(
@@ -139,11 +140,13 @@ class ProfilingResults:
         file_path: str | os.PathLike[str] | None = None,
         is_root: bool = True,
         event_data_available: bool = True,
+        records: Run | None = None,
     ) -> ProfilingResults:
-        """Returns the results over an open run, without copying anything."""
+        """Returns the results over an open run, with the counters of `records` (default: its own)."""
         results = cls.__new__(cls)
         results._bind(run, file_path=file_path, is_root=is_root)
         results._event_data_available = event_data_available
+        _records.load(results, run if records is None else records)
         return results
 
     @classmethod

@@ -126,6 +126,49 @@ PyObject *run_extra_text(PyObject *self, PyObject *name)
     Py_RETURN_NONE;
 }
 
+PyObject *run_add_extra_text(PyObject *self, PyObject *args)
+{
+    run_object *run = (run_object *)self;
+    sp_extra extra = {.length = 1};
+    const char *text;
+    unsigned int rank;
+    if (!PyArg_ParseTuple(args, "sIs", &extra.name, &rank, &text)) {
+        return NULL;
+    }
+    extra.rank = rank;
+    extra.texts = &text;
+    sp_error error = {0};
+    results_lock(run);
+    const int status = sp_results_add_extra(run->results, &extra, &error);
+    results_unlock(run);
+    if (status != SP_OK) {
+        return raise(self, status, &error);
+    }
+    Py_RETURN_NONE;
+}
+
+PyObject *run_extra_texts(PyObject *self, PyObject *name)
+{
+    const sp_results *results = ((run_object *)self)->results;
+    const char *wanted = PyUnicode_AsUTF8(name);
+    PyObject *list = wanted != NULL ? PyList_New(0) : NULL;
+    for (size_t i = 0; list != NULL && i < sp_results_num_extras(results); i++) {
+        const sp_extra *extra = sp_results_extra(results, i);
+        if (extra->texts == NULL || strcmp(extra->name, wanted) != 0) {
+            continue;
+        }
+        for (size_t t = 0; list != NULL && t < extra->length; t++) {
+            PyObject *text = PyUnicode_DecodeUTF8(extra->texts[t], (Py_ssize_t)strlen(extra->texts[t]),
+                                                  "replace");
+            if (text == NULL || PyList_Append(list, text) < 0) {
+                Py_CLEAR(list);
+            }
+            Py_XDECREF(text);
+        }
+    }
+    return list;
+}
+
 PyObject *run_prof_bytes(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"rank", "names", "label", "call_paths", NULL};

@@ -152,6 +152,8 @@ PyObject *run_import_native(PyTypeObject *type, PyObject *args);
 PyObject *run_merge_native(PyObject *self, PyObject *other);
 PyObject *run_export(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_extra_text(PyObject *self, PyObject *name);
+PyObject *run_add_extra_text(PyObject *self, PyObject *args);
+PyObject *run_extra_texts(PyObject *self, PyObject *name);
 PyObject *run_prof_bytes(PyObject *self, PyObject *args, PyObject *kwargs);
 
 /* results_arrow.c */

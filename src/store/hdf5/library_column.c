@@ -100,16 +100,19 @@ static sp_tree_type tree_type(hid_t type)
 static int check(const sp_tree *tree, const char *name, hid_t type, hid_t space, hid_t properties,
                  sp_tree_column *column, sp_error *error)
 {
-    hsize_t length = 0;
+    hsize_t lengths[2] = {0, 1};
     int filters = 0;
     if (type < 0 || space < 0 || properties < 0)
         return sp_library_unreadable(tree, error, name);
     column->type = tree_type(type);
     size_t size = stored_size(type);
     if (size == 0 || H5Sget_simple_extent_type(space) != H5S_SIMPLE ||
-        H5Sget_simple_extent_ndims(space) != 1 ||
-        H5Sget_simple_extent_dims(space, &length, NULL) != 1)
+        H5Sget_simple_extent_ndims(space) < 1 || H5Sget_simple_extent_ndims(space) > 2)
         return sp_tree_unreadable(tree->context, error, "at '%s', which is no column", name);
+    column->dimensions = (unsigned)H5Sget_simple_extent_dims(space, lengths, NULL);
+    if (lengths[1] != 0 && lengths[0] > UINT64_MAX / lengths[1])
+        return sp_tree_unreadable(tree->context, error, "at '%s', which is no column", name);
+    hsize_t length = lengths[0] * lengths[1];
     column->length = length;
     int status = check_filters(tree, properties, name, &filters, error);
     if (status == SP_OK &&
@@ -190,7 +193,11 @@ static herr_t read_piece(hid_t dataset, hid_t type, hid_t transfer, uint64_t fir
     hid_t file_space = H5Dget_space(dataset);
     hid_t memory_space = H5Screate_simple(1, &length, NULL);
     herr_t result = -1;
-    if (file_space >= 0 && memory_space >= 0 &&
+    bool is_matrix = file_space >= 0 && H5Sget_simple_extent_ndims(file_space) == 2;
+    if (is_matrix && memory_space >= 0) /* always as a whole */
+        result = first == 0 && (hssize_t)count == H5Sget_simple_extent_npoints(file_space)
+                     ? H5Dread(dataset, type, memory_space, file_space, transfer, out) : -1;
+    else if (file_space >= 0 && memory_space >= 0 &&
         H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, NULL, &length, NULL) >= 0)
         result = H5Dread(dataset, type, memory_space, file_space, transfer, out);
     if (memory_space >= 0)

@@ -84,12 +84,16 @@ static int read_contents(sp_store_reader *reader, sp_error *error)
         status = sp_hdf5_read_metadata(reader, error);
     if (status != SP_OK)
         return status;
-    if (reader->description.schema == 1)
-        return sp_hdf5_read_groups(reader, error);
-    status = read_layout(reader, error);
-    if (status == SP_OK)
-        status = sp_hdf5_read_columnar(reader, error);
-    return status == SP_OK ? sp_hdf5_read_extras(reader, error) : status;
+    if (reader->description.schema == 1) {
+        status = sp_hdf5_read_groups(reader, error);
+    } else {
+        status = read_layout(reader, error);
+        if (status == SP_OK)
+            status = sp_hdf5_read_columnar(reader, error);
+        if (status == SP_OK)
+            status = sp_hdf5_read_extras(reader, error);
+    }
+    return status == SP_OK ? sp_hdf5_read_records(reader, error) : status;
 }
 
 static int create_reader(const char *path, sp_store_reader **out, sp_error *error)

@@ -35,6 +35,8 @@ int sp_hdf5_read_metadata(sp_store_reader *reader, sp_error *error);
 int sp_hdf5_read_columnar(sp_store_reader *reader, sp_error *error);
 int sp_hdf5_read_groups(sp_store_reader *reader, sp_error *error); /* schema 1 */
 int sp_hdf5_read_extras(sp_store_reader *reader, sp_error *error);
+/* Counters and line records, behind the extras. */
+int sp_hdf5_read_records(sp_store_reader *reader, sp_error *error);
 
 /* One column of one row of schema 1. */
 int sp_hdf5_read_group_calls(sp_store_reader *reader, size_t row, sp_column column, uint64_t first,

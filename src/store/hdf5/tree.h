@@ -26,6 +26,7 @@ typedef struct sp_tree_column {
     sp_tree_handle handle;
     sp_tree_type type;
     uint64_t length;
+    unsigned dimensions; /* 1, or 2 of a matrix, whose values are counted row after row */
 } sp_tree_column;
 
 /* What a file's reader and its tree share. */

@@ -17,11 +17,22 @@ int sp_hdf5_open_column(sp_store_reader *reader, sp_tree_handle group, const cha
                         sp_hdf5_need need, sp_tree_column *out, sp_error *error)
 {
     *out = (sp_tree_column){0};
-    if (sp_hdf5_has_member(reader, group, name))
-        return reader->tree->ops->open_column(reader->tree, group, name, out, error);
-    if (need == SP_HDF5_OPTIONAL)
-        return SP_OK;
-    return sp_tree_damaged(&reader->context, error, "lacks the dataset '%s'", name);
+    if (!sp_hdf5_has_member(reader, group, name))
+        return need == SP_HDF5_OPTIONAL
+                   ? SP_OK
+                   : sp_tree_damaged(&reader->context, error, "lacks the dataset '%s'", name);
+    int status = sp_hdf5_open_matrix(reader, group, name, out, error);
+    if (status != SP_OK || out->dimensions == 1)
+        return status;
+    sp_hdf5_close_column(reader, out);
+    return sp_tree_unreadable(&reader->context, error, "at '%s', which is no column", name);
+}
+
+int sp_hdf5_open_matrix(sp_store_reader *reader, sp_tree_handle group, const char *name,
+                        sp_tree_column *out, sp_error *error)
+{
+    *out = (sp_tree_column){0};
+    return reader->tree->ops->open_column(reader->tree, group, name, out, error);
 }
 
 void sp_hdf5_close_group(sp_store_reader *reader, sp_tree_handle group)

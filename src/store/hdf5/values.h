@@ -17,6 +17,9 @@ int sp_hdf5_open_group(sp_store_reader *reader, sp_tree_handle parent, const cha
 /* `out->handle` 0 when the column is absent and optional. */
 int sp_hdf5_open_column(sp_store_reader *reader, sp_tree_handle group, const char *name,
                         sp_hdf5_need need, sp_tree_column *out, sp_error *error);
+/* A column or a matrix that must be there; close it as a column. */
+int sp_hdf5_open_matrix(sp_store_reader *reader, sp_tree_handle group, const char *name,
+                        sp_tree_column *out, sp_error *error);
 /* 0 is fine. */
 void sp_hdf5_close_group(sp_store_reader *reader, sp_tree_handle group);
 void sp_hdf5_close_column(sp_store_reader *reader, sp_tree_column *column);

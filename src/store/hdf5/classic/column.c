@@ -28,8 +28,9 @@ static bool parse_shape(const unsigned char *content, size_t size, sp_classic_co
 {
     sp_classic_space space;
     if (!sp_classic_parse_space(content, size, &space) || space.shape != SP_CLASSIC_SIMPLE ||
-        space.dimensions != 1)
+        space.dimensions < 1 || space.dimensions > 2)
         return false;
+    column->dimensions = space.dimensions;
     column->length = space.count;
     return true;
 }
@@ -219,6 +220,8 @@ static sp_classic_outcome parse_layout(sp_classic_bytes *bytes, const sp_classic
         return place_piece(bytes, column, SP_CLASSIC_U64(content + 2), SP_CLASSIC_U64(content + 10),
                            is_overclaimed);
     case CHUNKED:
+        if (column->dimensions != 1)
+            return SP_CLASSIC_BAD; /* nobody writes matrices in chunks */
         return place_chunks(bytes, column, content, size, is_overclaimed);
     default:
         return SP_CLASSIC_BAD;

@@ -15,6 +15,7 @@ typedef struct sp_classic_chunk {
 typedef struct sp_classic_column {
     sp_classic_type type;
     uint64_t length;
+    unsigned dimensions; /* 1, or 2: then in one piece */
     /* In one piece: where it begins. In chunks: how many values each has, and all of them. */
     bool is_chunked;
     uint64_t address;

@@ -226,7 +226,7 @@ static int open_column(sp_tree *tree, sp_tree_handle group, const char *name, sp
         return status;
     }
     *out = (sp_tree_column){(sp_tree_handle)(intptr_t)column, tree_type(column->type.kind),
-                            column->length};
+                            column->length, column->dimensions};
     return SP_OK;
 }
 

@@ -1,0 +1,111 @@
+"""Counters and line records of a run, which the results library keeps as JSON by rank."""
+
+from __future__ import annotations
+
+import json
+
+from ._plain import finite, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from ._results import Run
+    from .results import ProfilingResults
+
+
+def _by_rank(run: Run, name: str) -> Iterator[tuple[int, Any]]:
+    for text in run.extra_texts(name):
+        content = json.loads(text)
+        for rank, records in content.items() if isinstance(content, dict) else ():
+            yield int(rank), records
+
+
+def _numbers(value: Any) -> Any:
+    """Numbers that JSON cannot hold were written as null; they come back as NaN."""
+    if isinstance(value, list):
+        return [_numbers(item) for item in value]
+    return float("nan") if value is None else value
+
+
+def _likwid(tag: str, record: Any) -> Any:
+    import numpy as np
+
+    from .likwid_data import LikwidRegionResult
+
+    if not isinstance(record, dict):
+        return record
+    known = LikwidRegionResult.__dataclass_fields__
+    values = {key: _numbers(value) for key, value in record.items() if key in known}
+    for key, kind in (("times", float), ("call_counts", np.int64), ("events", float),
+                      ("metrics", float)):  # fmt: skip
+        values[key] = np.array(values.get(key, []), dtype=kind)
+    return LikwidRegionResult(**{**values, "tag": values.get("tag", tag)})
+
+
+def _totals(record: Any) -> Any:
+    from .perf_events import PerfEventTotals
+
+    if not isinstance(record, dict) or "values" not in record:
+        return record
+    values = record["values"]
+    if not isinstance(values, dict):
+        values = dict(zip(record.get("event_names", []), values))
+    return PerfEventTotals(int(record.get("calls", 0)), values)
+
+
+def _line(record: Mapping[str, Any]) -> dict[str, Any]:
+    import numpy as np
+
+    kinds = {"line_numbers": np.int64, "hits": np.int64, "times": float}
+    return {
+        key: np.array(_numbers(value), dtype=kinds[key]) if key in kinds else value
+        for key, value in record.items()
+    }
+
+
+def load(results: ProfilingResults, run: Run) -> None:
+    """Gives results the counters and line records that came with a run."""
+    for rank, by_tag in _by_rank(run, "json_likwid"):
+        regions = {tag: _likwid(tag, record) for tag, record in by_tag.items()}
+        results._likwid.setdefault(rank, {}).update(regions)
+    for rank, by_region in _by_rank(run, "json_perf_events"):
+        totals = {name: _totals(record) for name, record in by_region.items()}
+        results._perf_events.setdefault(rank, {}).update(totals)
+    for rank, records in _by_rank(run, "json_line_profile"):
+        results._line_profile.setdefault(rank, []).extend(_line(record) for record in records)
+
+
+def _text(rank: int, records: Any) -> str:
+    return json.dumps({str(rank): finite(plain(records))}, allow_nan=False, ensure_ascii=False)
+
+
+def _plain_counters(record: Any) -> Any:
+    return record.as_dict() if hasattr(record, "as_dict") else record
+
+
+def _plain_totals(record: Any) -> Any:
+    if not hasattr(record, "calls"):
+        return record
+    return {"calls": record.calls, "values": dict(record.values)}
+
+
+def store(
+    run: Run,
+    likwid: Mapping[int, Mapping[str, Any]],
+    perf_events: Mapping[int, Mapping[str, Any]],
+    line_profile: Mapping[int, Any],
+) -> None:
+    """Puts counters and line records into a run that is to be written."""
+    for rank, by_tag in likwid.items():
+        if by_tag:
+            records = {tag: _plain_counters(record) for tag, record in by_tag.items()}
+            run.add_extra_text("json_likwid", rank, _text(rank, records))
+    for rank, by_region in perf_events.items():
+        if by_region:
+            totals = {name: _plain_totals(record) for name, record in by_region.items()}
+            run.add_extra_text("json_perf_events", rank, _text(rank, totals))
+    for rank, lines in line_profile.items():
+        if lines:
+            run.add_extra_text("json_line_profile", rank, _text(rank, list(lines)))
