@@ -98,6 +98,7 @@ void sp_table_write(const sp_table *table, sp_text *out)
 static void add_outline_rule(const sp_table *table, const size_t *widths, const char *left,
                              const char *middle, const char *right, sp_text *out)
 {
+    sp_text_add(out, table->is_indented ? "  " : "");
     for (size_t c = 0; c < table->num_columns; c++) {
         sp_text_add(out, c == 0 ? left : middle);
         sp_text_repeat(out, "─", widths[c] + 2);
@@ -109,12 +110,14 @@ static void add_outline_rule(const sp_table *table, const size_t *widths, const 
 static const char *write_outline_row(const sp_table *table, const size_t *widths, const char *cell,
                                      sp_text *out)
 {
+    sp_text_add(out, table->is_indented ? "  " : "");
     for (size_t c = 0; c < table->num_columns; c++) {
         const char *text = cell == NULL ? table->headers[c] : cell;
+        bool is_left = c == 0 || table->is_indented;
         sp_text_add(out, "│ ");
-        if (c > 0)
+        if (!is_left)
             add_blanks(out, widths[c] - sp_text_width(text));
-        add_padded(out, text, c == 0 ? widths[c] : 0, false);
+        add_padded(out, text, is_left ? widths[c] : 0, false);
         sp_text_add(out, " ");
         cell = cell == NULL ? NULL : next_cell(cell);
     }
@@ -130,7 +133,7 @@ void sp_table_write_outline(const sp_table *table, sp_text *out)
         free(widths);
         return;
     }
-    measure(table, widths, 0);
+    measure(table, widths, table->is_indented ? 2 : 0);
     add_outline_rule(table, widths, "╭", "┬", "╮", out);
     write_outline_row(table, widths, NULL, out);
     add_outline_rule(table, widths, "├", "┼", "┤", out);

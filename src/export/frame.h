@@ -14,6 +14,7 @@ typedef struct sp_table {
     sp_text cells; /* each with a NUL behind it */
     size_t num_cells;
     bool color; /* headings bold cyan */
+    bool is_indented; /* an outline: by two blanks, everything to the left */
 } sp_table;
 
 /* Ends the cell that was appended to `table->cells`. */

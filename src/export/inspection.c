@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "export/counters.h"
 #include "export/width.h"
 #include "scope_results.h"
 
@@ -332,6 +333,8 @@ int sp_results_inspect(sp_results *results, const sp_inspection_options *options
     }
     if (status == SP_OK && !options->hide_regions)
         status = add_regions(&out, results, summary, error);
+    if (status == SP_OK && !options->hide_regions)
+        status = sp_add_counter_tables(&out, results, summary, error);
     if (status == SP_OK)
         add_sources(&out, results, options, summary->color);
     if (status == SP_OK) {

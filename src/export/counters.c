@@ -1,0 +1,363 @@
+/* counters.c - tables of counters, from the JSON that a run brings along. A record of a wrong form shows
+ * what fits of it. */
+#include "export/counters.h"
+
+#include "base/error.h"
+#include "base/json_reader.h"
+#include "export/frame.h"
+#include "export/width.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- JSON ------------------------------------------------------------------------------------*/
+
+/* The value that follows, as the text that it is. */
+static bool take_value(sp_json_reader *reader, sp_json_text *out)
+{
+    sp_json_token token = sp_json_next(reader, out);
+    if (token == SP_JSON_OBJECT || token == SP_JSON_ARRAY) {
+        const char *from = reader->at - 1;
+        if (!sp_json_skip(reader, token))
+            return false;
+        *out = (sp_json_text){from, (size_t)(reader->at - from)};
+        return true;
+    }
+    return token == SP_JSON_STRING || token == SP_JSON_NUMBER || token == SP_JSON_TRUE ||
+           token == SP_JSON_FALSE || token == SP_JSON_NULL;
+}
+
+/* Tables are for people: what is beyond is left out, and said. */
+enum { MAX_ROWS = 512, MAX_COLUMNS = 128 };
+
+/* Goes into an object or a list; false when the text is none. */
+static bool enter(sp_json_reader *reader, sp_json_text text, sp_json_token what)
+{
+    sp_json_reader_init(reader, text.bytes, text.length);
+    return sp_json_next(reader, NULL) == what;
+}
+
+static bool next_member(sp_json_reader *reader, sp_json_text *key, sp_json_text *value)
+{
+    return sp_json_next(reader, key) == SP_JSON_KEY && take_value(reader, value);
+}
+
+static sp_json_text find_member(sp_json_text object, const char *name)
+{
+    sp_json_reader reader;
+    sp_json_text key, value;
+    bool more = enter(&reader, object, SP_JSON_OBJECT);
+    while (more && (more = next_member(&reader, &key, &value)))
+        if (sp_json_equals(key, name))
+            return value;
+    return (sp_json_text){"", 0};
+}
+
+/* Member number `wanted` of an object; false behind the last. */
+static bool get_member(sp_json_text object, size_t wanted, sp_json_text *key, sp_json_text *value)
+{
+    sp_json_reader reader;
+    bool more = enter(&reader, object, SP_JSON_OBJECT);
+    for (size_t i = 0; more && i <= wanted; i++)
+        more = next_member(&reader, key, value);
+    return more;
+}
+
+static bool get_item(sp_json_text list, size_t wanted, sp_json_text *out)
+{
+    sp_json_reader reader;
+    bool more = enter(&reader, list, SP_JSON_ARRAY);
+    for (size_t i = 0; more && i <= wanted; i++)
+        more = take_value(&reader, out);
+    return more;
+}
+
+static double number_in(sp_json_text list, size_t i)
+{
+    sp_json_text item;
+    double value;
+    return get_item(list, i, &item) && sp_json_real_of(item, &value) ? value : (double)NAN;
+}
+
+/* ---- Cells -----------------------------------------------------------------------------------*/
+
+/* Whole numbers below 1e15 as they are, others with six digits. */
+static void add_number(sp_table *table, double value)
+{
+    char digits[32];
+    bool is_whole = value == floor(value) && fabs(value) < 1e15;
+    snprintf(digits, sizeof digits, is_whole ? "%.0f" : "%g", value);
+    for (char *at = digits; *at; at++)
+        if (strchr("0123456789+-einfa", *at) == NULL)
+            *at = '.'; /* whatever the locale writes there */
+    sp_text_add(&table->cells, isnan(value) ? "nan" : digits);
+    sp_table_end_cell(table);
+}
+
+static void add_decoded(sp_text *out, sp_json_text text)
+{
+    sp_text plain = {0};
+    sp_json_decode(&plain, text);
+    sp_text_add_visible(out, plain.bytes == NULL ? "" : plain.bytes);
+    out->failed = out->failed || plain.failed;
+    sp_text_release(&plain);
+}
+
+/* ---- LIKWID ----------------------------------------------------------------------------------*/
+
+/* One thread of one region: a column. */
+typedef struct counter_column {
+    sp_json_text tag, record, group;
+    size_t thread;
+    double runtime;
+    size_t position;
+} counter_column;
+
+typedef struct counter_columns {
+    SP_VECTOR(counter_column) list;
+    bool is_cut;
+} counter_columns;
+
+static int compare_columns(const void *a, const void *b)
+{
+    const counter_column *x = a, *y = b;
+    if (x->runtime != y->runtime)
+        return x->runtime > y->runtime ? -1 : 1;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+/* The threads of a region stay together: the slowest of them tells where. */
+static bool add_region(counter_columns *columns, sp_json_text tag, sp_json_text record)
+{
+    sp_json_text times = find_member(record, "times");
+    sp_json_text cpus = find_member(record, "cpus"), item;
+    double runtime = 0;
+    size_t threads = 0;
+    for (; threads <= MAX_COLUMNS && get_item(cpus, threads, &item); threads++)
+        runtime = number_in(times, threads) > runtime ? number_in(times, threads) : runtime;
+    for (size_t t = 0; t < threads; t++) {
+        columns->is_cut = columns->is_cut || columns->list.count == MAX_COLUMNS;
+        if (columns->is_cut)
+            return true;
+        if (!sp_vector_reserve(&columns->list, 1))
+            return false;
+        columns->list.items[columns->list.count] = (counter_column){
+            tag, record, find_member(record, "group_name"), t, runtime, columns->list.count};
+        columns->list.count++;
+    }
+    return true;
+}
+
+static bool is_same(sp_json_text a, sp_json_text b)
+{
+    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
+}
+
+/* "tag", or "tag@cpu3" when the region has several threads; free() it. */
+static char *name_column(const counter_column *column)
+{
+    sp_text name = {0};
+    sp_json_text cpu, second;
+    sp_json_text cpus = find_member(column->record, "cpus");
+    add_decoded(&name, column->tag);
+    if (get_item(cpus, 1, &second) && get_item(cpus, column->thread, &cpu))
+        sp_text_format(&name, "@cpu%.*s", (int)cpu.length, cpu.bytes);
+    char *text = sp_text_take(&name);
+    sp_text_release(&name);
+    return text;
+}
+
+/* A row of the table: its name, then a number for each column of the group. */
+static void add_info(sp_table *table, const counter_column *columns, size_t count, const char *name,
+                     const char *member)
+{
+    sp_text_add(&table->cells, name);
+    sp_table_end_cell(table);
+    for (size_t c = 0; c < count; c++)
+        add_number(table, number_in(find_member(columns[c].record, member), columns[c].thread));
+}
+
+static void add_matrix(sp_table *table, const counter_column *columns, size_t count,
+                       const char *names, const char *values)
+{
+    sp_json_text name, row;
+    for (size_t i = 0; i < MAX_ROWS && get_item(find_member(columns[0].record, names), i, &name); i++) {
+        add_decoded(&table->cells, name);
+        sp_table_end_cell(table);
+        for (size_t c = 0; c < count; c++)
+            add_number(table, get_item(find_member(columns[c].record, values), i, &row)
+                                  ? number_in(row, columns[c].thread) : (double)NAN);
+    }
+}
+
+static void write_table(sp_text *out, const char *heading, sp_table *table)
+{
+    if (table->num_cells > 0)
+        sp_text_format(out, "%s", heading);
+    if (table->num_cells > 0)
+        sp_table_write_outline(table, out);
+    sp_table_release(table);
+}
+
+static int add_group(sp_text *out, uint32_t rank, const counter_column *columns, size_t count,
+                     sp_error *error)
+{
+    const char **headers = calloc(count + 1, sizeof *headers);
+    bool failed = headers == NULL;
+    for (size_t c = 0; !failed && c < count; c++)
+        failed = (headers[c + 1] = name_column(&columns[c])) == NULL;
+    if (!failed) {
+        headers[0] = "counter";
+        sp_table info = {.num_columns = count + 1, .headers = headers, .is_indented = true};
+        sp_table events = info, metrics = info;
+        sp_text_format(out, "\nLIKWID counters (rank %" PRIu32 ", group ", rank);
+        add_decoded(out, columns[0].group);
+        sp_text_add(out, ")\n");
+        add_info(&info, columns, count, "call count", "call_counts");
+        add_info(&info, columns, count, "runtime [s]", "times");
+        add_matrix(&events, columns, count, "event_names", "events");
+        add_matrix(&metrics, columns, count, "metric_names", "metrics");
+        write_table(out, "", &info);
+        write_table(out, "  Events\n", &events);
+        write_table(out, "  Metrics\n", &metrics);
+    }
+    for (size_t c = 0; headers != NULL && c < count; c++)
+        free((char *)(uintptr_t)headers[c + 1]);
+    free(headers);
+    return failed ? sp_fail_memory(error, "showing counters") : SP_OK;
+}
+
+/* One table for each event group, in order of their first regions. */
+static int add_likwid(sp_text *out, uint32_t rank, sp_json_text by_tag, sp_error *error)
+{
+    counter_columns columns = {.is_cut = false};
+    sp_json_reader reader;
+    sp_json_text tag, record;
+    int status = SP_OK;
+    bool more = enter(&reader, by_tag, SP_JSON_OBJECT);
+    while (more && !columns.is_cut && (more = next_member(&reader, &tag, &record)))
+        if (!add_region(&columns, tag, record))
+            status = sp_fail_memory(error, "showing counters");
+    counter_column *items = columns.list.items;
+    size_t left = columns.list.count;
+    if (status == SP_OK && left > 0)
+        qsort(items, left, sizeof *items, compare_columns);
+    while (status == SP_OK && left > 0) { /* gathers one group at the front */
+        size_t count = 0;
+        for (size_t i = 0; i < left; i++)
+            if (is_same(items[i].group, items[0].group)) {
+                counter_column moved = items[i];
+                memmove(&items[count + 1], &items[count], (i - count) * sizeof *items);
+                items[count++] = moved;
+            }
+        status = add_group(out, rank, items, count, error);
+        items += count;
+        left -= count;
+    }
+    if (columns.is_cut)
+        sp_text_format(out, "  (the first %d columns of rank %" PRIu32 "; a JSON export has all)\n",
+                       MAX_COLUMNS, rank);
+    sp_vector_release(&columns.list);
+    return status;
+}
+
+/* ---- Perf events -----------------------------------------------------------------------------*/
+
+/* Totals as {"event": total}, or as a list beside a list of names. */
+static sp_json_text event_name(sp_json_text record, size_t i)
+{
+    sp_json_text key, value, name = {"", 0};
+    if (get_member(find_member(record, "values"), i, &key, &value))
+        return key;
+    return get_item(find_member(record, "event_names"), i, &name) ? name : (sp_json_text){"", 0};
+}
+
+static double event_total(sp_json_text record, size_t i)
+{
+    sp_json_text values = find_member(record, "values"), key, value;
+    double number;
+    if (get_member(values, i, &key, &value))
+        return sp_json_real_of(value, &number) ? number : (double)NAN;
+    return number_in(values, i);
+}
+
+enum { MAX_EVENTS = 64 };
+
+static int add_perf_events(sp_text *out, uint32_t rank, sp_json_text by_region, sp_error *error)
+{
+    const char *headers[MAX_EVENTS + 2] = {"region", "calls"};
+    sp_table table = {.num_columns = 2, .headers = headers, .is_indented = true};
+    sp_json_text name, record;
+    bool failed = false;
+    if (!get_member(by_region, 0, &name, &record))
+        return SP_OK;
+    for (size_t i = 0; !failed && i < MAX_EVENTS && event_name(record, i).length > 0; i++) {
+        sp_text header = {0};
+        add_decoded(&header, event_name(record, i));
+        headers[table.num_columns] = sp_text_take(&header);
+        failed = headers[table.num_columns] == NULL;
+        table.num_columns += !failed;
+        sp_text_release(&header);
+    }
+    sp_json_reader reader;
+    bool more = enter(&reader, by_region, SP_JSON_OBJECT);
+    while (!failed && more && (more = next_member(&reader, &name, &record))) {
+        sp_json_text calls = find_member(record, "calls");
+        double count = NAN;
+        add_decoded(&table.cells, name);
+        sp_table_end_cell(&table);
+        (void)sp_json_real_of(calls, &count);
+        add_number(&table, count);
+        for (size_t e = 0; e + 2 < table.num_columns; e++)
+            add_number(&table, event_total(record, e));
+    }
+    if (!failed)
+        sp_text_format(out, "\nPerf events (rank %" PRIu32 ")\n", rank);
+    write_table(out, "", &table);
+    for (size_t c = 2; c < table.num_columns; c++)
+        free((char *)(uintptr_t)headers[c]);
+    return failed ? sp_fail_memory(error, "showing counters") : SP_OK;
+}
+
+/* ---- All -------------------------------------------------------------------------------------*/
+
+typedef int (*rank_writer)(sp_text *out, uint32_t rank, sp_json_text records, sp_error *error);
+
+static int add_ranks(sp_text *out, const sp_results *results, const sp_rank_filter *ranks,
+                     const char *name, rank_writer write, sp_error *error)
+{
+    int status = SP_OK;
+    for (size_t e = 0; e < results->extras.count; e++) {
+        const sp_extra *extra = results->extras.items[e];
+        if (extra->texts == NULL || strcmp(extra->name, name) != 0)
+            continue;
+        for (size_t t = 0; t < extra->length; t++) {
+            sp_json_text whole = {extra->texts[t], strlen(extra->texts[t])}, key, value;
+            sp_json_reader reader;
+            bool more = enter(&reader, whole, SP_JSON_OBJECT);
+            while (status == SP_OK && more && (more = next_member(&reader, &key, &value))) {
+                int64_t rank;
+                if (sp_json_integer_of(key, &rank) && rank >= 0 && rank <= UINT32_MAX &&
+                    sp_rank_filter_takes(ranks, (uint32_t)rank))
+                    status = write(out, (uint32_t)rank, value, error);
+            }
+        }
+    }
+    return status;
+}
+
+int sp_add_counter_tables(sp_text *out, const sp_results *results, const sp_summary_options *options,
+                          sp_error *error)
+{
+    sp_rank_filter ranks;
+    int status = sp_rank_filter_init(&ranks, options->ranks, options->num_ranks, error);
+    if (status != SP_OK)
+        return status;
+    status = add_ranks(out, results, &ranks, "json_likwid", add_likwid, error);
+    if (status == SP_OK)
+        status = add_ranks(out, results, &ranks, "json_perf_events", add_perf_events, error);
+    sp_rank_filter_release(&ranks);
+    return status;
+}
