@@ -7,5 +7,5 @@
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 sed -n 's/.*X(SP_ENVIRONMENT_[A-Z_]*, "\([A-Z_]*\)").*/\1/p' "$1" | sort >"$work/read"
-sed '/^## Where/,$d' "$2" | sed -n 's/^| `\([A-Z_]*\)` |.*/\1/p' | sort >"$work/explained"
+sed '1,/^## /d' "$2" | sed '/^## /,$d' | sed -n 's/^| `\([A-Z_]*\)` |.*/\1/p' | sort >"$work/explained"
 [ -s "$work/read" ] && diff "$work/read" "$work/explained"

@@ -12,6 +12,7 @@ from _thread import RLock
 from types import FunctionType, MethodType
 
 from . import _recorder
+from ._decorating import decorated, default_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["ProfileManager", "ProfilingRun", "RankPayload", "RegionFactory", "RegionHandle"]
 
 _INACTIVE, _ACTIVE, _FINALIZED = "inactive", "active", "finalized"
-
-# Code flags of functions whose calls run in steps, and what the extension calls them.
-_STEPWISE = ((0x200, 3), (0x80, 2), (0x100, 4), (0x20, 1))
-
 
 class _Unset:
     __slots__ = ()
@@ -257,9 +254,9 @@ class ProfileManager:
             tags = tuple(tags)
 
         def decorate(function):
-            name = _default_name(function) if bare or region_name is None else region_name
+            name = default_name(function) if bare or region_name is None else region_name
             options = (metadata, record_outcome, tags, recursive)
-            return _decorated(self._here(), function, name, options)
+            return decorated(self._here(), function, name, options)
 
         bare = region_name is not None and not isinstance(region_name, str)
         return decorate(region_name) if bare else decorate
@@ -719,58 +716,6 @@ def _refresh_all() -> None:
     for profiler in _recorder.profilers():
         if profiler.config is not None:
             profiler.refresh(_tag_filter(profiler.config))
-
-
-def _default_name(function: Any) -> str:
-    while True:
-        name = getattr(function, "__name__", None)
-        if isinstance(name, str):
-            return name
-        inner = getattr(function, "func", None) or getattr(function, "fget", None)
-        inner = inner or getattr(function, "__func__", None)
-        if inner is None:
-            return type(function).__name__
-        function = inner
-
-
-def _kind_of(function: Any) -> int:
-    """How the extension has to treat the calls of a function."""
-    functools = sys.modules.get("functools")
-    while True:
-        if isinstance(function, MethodType):
-            function = function.__func__
-        elif functools is not None and isinstance(function, functools.partial):
-            function = function.func
-        else:
-            break
-    flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
-    return next((kind for flag, kind in _STEPWISE if flags & flag), 0)
-
-
-def _decorated(
-    manager: ProfileManager, function: Any, name: str, options: tuple[Any, bool, Any, bool | None]
-) -> Any:
-    def again(inner: Any) -> Any:
-        return _decorated(manager, inner, name, options)
-
-    if isinstance(function, (classmethod, staticmethod)):
-        return type(function)(again(function.__func__))
-    if isinstance(function, property):
-        parts = (function.fget, function.fset, function.fdel)
-        return type(function)(
-            *(None if part is None else again(part) for part in parts), function.__doc__
-        )
-    functools = sys.modules.get("functools")
-    if functools is not None and isinstance(function, functools.cached_property):
-        return type(function)(again(function.func))
-    if functools is not None and isinstance(function, functools.partialmethod):
-        return functools.partialmethod(again(function.func), *function.args, **function.keywords)
-    if not callable(function):
-        raise TypeError(f"profile() needs a callable, got {function!r}")
-    metadata, record_outcome, tags, recursive = options
-    return manager._profiler.decorate(
-        function, name, tags, metadata, bool(record_outcome), _kind_of(function), recursive
-    )
 
 
 def _make_default() -> ProfileManager:

@@ -249,8 +249,8 @@ static PyObject *region_repr(PyObject *self)
 /* The Python half knows what a call of a function gives. -1: an exception is set. */
 static int kind_of(PyObject *function)
 {
-    PyObject *module = PyImport_ImportModule("scope_profiler.profile_manager");
-    PyObject *kind = module != NULL ? PyObject_CallMethod(module, "_kind_of", "O", function) : NULL;
+    PyObject *module = PyImport_ImportModule("scope_profiler._decorating");
+    PyObject *kind = module != NULL ? PyObject_CallMethod(module, "kind_of", "O", function) : NULL;
     int number = kind != NULL ? (int)PyLong_AsLong(kind) : -1;
     Py_XDECREF(kind);
     Py_XDECREF(module);
