@@ -144,7 +144,9 @@ def _write_other_format(config: Any, results: ProfilingResults) -> None:
 def _tell_capture(config: Any) -> None:
     """Says once where the allocations are."""
     if config._memory_capture is not None:
-        print(f"wrote Memray allocation profile to {config._memory_capture.path}")
+        from ._plain import shown
+
+        print(f"wrote Memray allocation profile to {shown(config._memory_capture.path)}")
 
 
 def _title(config: Any, results: ProfilingResults) -> str | None:
