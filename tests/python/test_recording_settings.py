@@ -96,6 +96,9 @@ def test_rows_of_the_recorder():
     assert by_name["hdf5_chunk_size"][5:7] == ("hdf5", "chunk_size")
     with pytest.raises(TypeError, match="a dict of settings is wanted, got None"):
         _recorder.check_settings(None)
+    for bad in ({"enable_tags": 3}, {"enable_tags": ("a", 3)}, {"label": 3}, {"buffer_limit": "x"}):
+        with pytest.raises(TypeError):
+            _recorder.check_settings(bad)
     checked = _recorder.check_settings({"label": "x", "unheard": 1, "perf_events": None})
     assert list(checked) == [row[0] for row in rows]
     assert (checked["label"], checked["perf_events"]) == ("x", None)

@@ -147,10 +147,12 @@ static int read_integer(given_settings *given, sp_setting_id id, PyObject *objec
 
 static int read_items(given_settings *given, sp_setting_id id, PyObject *tuple)
 {
-    Py_ssize_t count = PyTuple_Size(tuple);
-    if (count < 0) {
+    if (!PyTuple_Check(tuple)) {
+        PyErr_Format(PyExc_TypeError, "Profiling setting '%s' must be a tuple of str, got %R",
+                     sp_setting_at(id)->name, tuple);
         return -1;
     }
+    Py_ssize_t count = PyTuple_GET_SIZE(tuple);
     const char **items = calloc((size_t)count + 1, sizeof *items);
     if (items == NULL) {
         PyErr_NoMemory();
