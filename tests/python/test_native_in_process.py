@@ -291,3 +291,15 @@ def test_a_source_compiled_along_without_a_library(along, tmp_path):
 
 def test_the_fortran_source_is_there():
     assert "module scope_profiler" in fortran_source_path().read_text()
+
+
+def test_tags_hold_for_regions_that_native_code_defined_before(library, tmp_path):
+    run(library, tmp_path, """
+        assert native.sp_init(b"mine", 0) == 0
+        native.regions()
+        sp.setup(output=None, region_tags=["disk"])
+        native.regions()
+        results = sp.finalize(verbose=False, return_results=True)
+        assert {region.name: region.num_calls for region in results} == {
+            "plain": 1, "io": 2, "deep": 1, "both": 1}
+    """)
