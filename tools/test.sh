@@ -2,8 +2,8 @@
 # Runs test lanes and prints the time of each. Usage: tools/test.sh GROUP...
 #   demo    the main job, twice; the second run is done in seconds
 #   quick   checks, C tests, the full Python suite on .venv, the core suite on every other Python
-#   extra   sanitizers, the build without optional parts, a stranger's project, long suites, and the
-#           Debian release that this machine does not run
+#   extra   sanitizers, the build without optional parts, a stranger's project, Arrow libraries, long
+#           suites, and the Debian release that this machine does not run
 
 set -u
 cd "$(dirname "$0")/.."
@@ -45,6 +45,15 @@ wheel()
         build/venv-wheel/bin/python -c 'import scope_profiler; print(scope_profiler.__version__)'
 }
 
+# Calls in the hands of Arrow libraries, none of which may be left out here.
+arrow()
+{
+    tools/install_python.sh build/venv-arrow "$(tools/find_python.sh)" requirements-arrow.txt &&
+        build/venv-arrow/bin/python -c 'import duckdb, pandas, polars, pyarrow.parquet' &&
+        build/venv-arrow/bin/python -m pytest tests/python/test_results_arrow.py \
+            tests/python/test_results_plot_data.py
+}
+
 # pytest answers 5 when nothing matches. A test whose package cannot be had says so and is skipped.
 long_suite()
 {
@@ -82,11 +91,12 @@ extra_group()
     lane wheel 600 wheel
     lane stranger-wheel 300 tests/package/run.sh \
         build/venv-wheel/lib/python3*/site-packages/scope_profiler/_core
+    lane arrow 900 arrow
     lane python-long 1200 long_suite
     lane other-debian 1500 tools/try_release.sh
 }
 
-export -f c_tests clang_tests core_suite wheel long_suite
+export -f arrow c_tests clang_tests core_suite wheel long_suite
 for group in "$@"; do
     "${group}_group"
 done

@@ -88,6 +88,29 @@ def test_parquet_holds_the_same(run, tmp_path):
     assert parquet.read_table(tmp_path / "x.parquet").to_pylist() == table.to_pylist()
 
 
+def test_polars_takes_it_as_an_arrow_object(run):
+    polars = pytest.importorskip("polars")
+    frame = polars.from_arrow(run)
+    assert frame.shape == (4, 7) and frame["start_ns"].max() == 2**53 + 9
+
+
+def test_duckdb_asks_it(run):
+    duckdb = pytest.importorskip("duckdb")
+    calls = pyarrow.table(run)
+    found = duckdb.sql("select name, count(*), sum(duration_ns) from calls group by name order by name")
+    assert calls.num_rows == 4
+    assert [(name, count, int(total)) for name, count, total in found.fetchall()] == [
+        ("a\u00e9", 3, 11), ("b", 1, 2)]
+
+
+def test_pandas_gets_the_same_from_it(run):
+    pandas = pytest.importorskip("pandas")
+    frame = pyarrow.table(run).to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and frame["duration_ns"].sum() == 13
+    ours = run.to_events_dataframe(relative=False)
+    assert len(ours) == len(frame) == 4
+
+
 def test_polars_reads_it(run):
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(run)

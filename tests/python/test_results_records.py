@@ -143,3 +143,54 @@ def test_the_command_converts_without_loss(tmp_path):
     check(scope_profiler.load(tmp_path / "c.json"), has_perf_events=False)
     document = json.loads((tmp_path / "c.json").read_text())
     assert document["likwid"]["0"]["solve/inner"]["metrics"][2] == [None, 5.0]
+
+
+# ---- Tables and text: what the release that wrote the file gives for it --------------------------
+
+
+def test_tables_of_counters(run):
+    from scope_profiler.summary import likwid_tables, perf_event_tables
+
+    (table,) = likwid_tables(run)
+    assert (table["rank"], table["group"]) == (0, "FLOPS_DP")
+    assert table["columns"] == ["solve/inner@cpu0", "solve/inner@cpu1"]
+    assert [heading for heading, _ in table["sections"]] == ["", "Events", "Metrics"]
+    assert table["sections"][0][1] == [("call count", [3, 4]), ("runtime [s]", [1.5, 2.5])]
+    assert table["sections"][1][1] == [("INSTR", [10.0, 20.0]), ("CYC", [30.5, 40.0])]
+    assert perf_event_tables(run) == [
+        {"rank": rank, "events": ["cycles", "instructions"],
+         "rows": [("solve", 3, 1000, 2**63 + 5)]} for rank in (0, 1)]
+    assert likwid_tables(run, exclude="solve") == perf_event_tables(run, include="x") == []
+    assert [table["rank"] for table in perf_event_tables(run, ranks=1)] == [1]
+
+
+def test_printed_tables_are_those_of_the_command(run, capsys):
+    from scope_profiler import inspect_file
+    from scope_profiler.summary import print_likwid_tables, print_perf_event_tables
+
+    print_likwid_tables(run)
+    print_perf_event_tables(run)
+    printed = capsys.readouterr().out
+    inspect_file(RECORDS)
+    whole = capsys.readouterr().out
+    assert printed.rstrip() in whole and "FLOPS_DP" in printed
+
+
+def test_printed_summary_of_counters(run, capsys):
+    run.print_likwid_summary()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["rank 0  region 'solve/inner'  group FLOPS_DP",
+                         "  cpu 0: 3 call(s), 1.500000 s",
+                         "    INSTR                                     10.0000"]
+    assert lines[-1] == "    nanm                                       5.0000"
+    ProfilingResults({}, file_path="a.h5").print_likwid_summary()
+    assert capsys.readouterr().out == "No LIKWID data in a.h5\n"
+
+
+def test_counters_as_a_data_frame(run):
+    pytest.importorskip("pandas")
+    frame = run.likwid_to_dataframe()
+    assert list(frame) == ["rank", "region", "thread", "cpu", "group", "time", "call_count", "INSTR",
+                           "CYC", "Runtime [s]", "CPI", "nanm"]
+    assert frame["CYC"].tolist() == [30.5, 40.0] and frame["cpu"].tolist() == [0, 1]
+    assert ProfilingResults({}).likwid_to_dataframe().empty

@@ -323,3 +323,12 @@ def test_public_functions_have_signatures():
         for name, member in inspect.getmembers(owner, inspect.isroutine):
             if not name.startswith("_"):
                 assert inspect.signature(member) is not None and member.__doc__, name
+
+
+def test_statistics_of_each_rank_as_a_data_frame_have_percentiles():
+    pytest.importorskip("pandas")
+    run = ProfilingResults({"a": MPIRegion("a", {0: Region([0, 10], [2, 16]), 1: Region([0], [3])})})
+    frame = run.to_dataframe(per_rank=True)
+    assert frame["rank"].tolist() == [0, 1]
+    assert frame["p50_duration"].tolist() == pytest.approx([4e-9, 3e-9])
+    assert frame["p99_duration"].tolist() == pytest.approx([5.96e-9, 3e-9])

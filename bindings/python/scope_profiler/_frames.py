@@ -47,7 +47,12 @@ def statistics_frame(regions: Sequence[MPIRegion], per_rank: bool) -> Any:
         return pandas.DataFrame([summary_row(region) for region in regions])
     return pandas.DataFrame(
         [
-            {"name": region.name, "rank": rank, **region[rank].get_summary()}
+            {
+                "name": region.name,
+                "rank": rank,
+                **region[rank].get_summary(),
+                **{f"p{p}_duration": region[rank].percentile_duration(p) for p in (50, 95, 99)},
+            }
             for region in regions
             for rank in region.ranks
         ]

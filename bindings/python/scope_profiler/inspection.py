@@ -33,6 +33,7 @@ def inspect_file(
     columns: Iterable[str] | str | None = None,
     percentage_mode: str = "coverage",
     stream: TextIO | None = None,
+    reduction: str = "pooled",
 ) -> None:
     """Prints title and sizes, metadata, the summary table and sources of regions of a profile.
 
@@ -49,6 +50,7 @@ def inspect_file(
         columns: Columns of the table; see :meth:`ProfilingResults.print_summary`.
         percentage_mode: ``coverage`` or ``exclusive``.
         stream: Where to print; default standard output.
+        reduction: What becomes of several ranks; see :meth:`ProfilingResults.print_summary`.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -65,7 +67,7 @@ def inspect_file(
         show_regions,
         full,
         names,
-        **summary.selection(results, include, exclude, ranks, sort, percentage_mode, "pooled"),
+        **summary.selection(results, include, exclude, ranks, sort, percentage_mode, reduction),
         columns=summary.normalize_region_table_columns(columns),
         color=summary.is_terminal(stream),
         file_path=shown(file_path),
@@ -79,7 +81,7 @@ def _entry(profile: Profile) -> dict[str, Any]:
     results = profile if isinstance(profile, ProfilingResults) else load(profile)
     path = results.file_path
     return {
-        "file_path": None if path is None else os.fspath(path),
+        "file_path": None if path is None else os.path.abspath(path),
         "num_ranks": results.num_ranks,
         "metadata": finite(plain(results.metadata)),
     }

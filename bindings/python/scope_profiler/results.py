@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from . import _columns, _records
+from ._counters import Counters
 from ._frames import summary_row
 from ._plain import shown
 from ._results import EventDataUnavailableError, Run
@@ -52,7 +53,7 @@ def set_metadata(run: Run, metadata: Mapping[str, Any]) -> None:
         run.set_metadata(str(key), value)
 
 
-class ProfilingResults:
+class ProfilingResults(Counters):
     """A finished run.
 
     Behaves like a mapping of region names to :class:`MPIRegion`, except that iterating yields the
@@ -70,9 +71,6 @@ class ProfilingResults:
     file_path: Path | None
     is_root: bool
     _is_in_memory: bool
-    _likwid: dict[int, dict[str, Any]]
-    _perf_events: dict[int, dict[str, Any]]
-    _line_profile: dict[int, list[Any]]
 
     def __init__(
         self,
@@ -644,53 +642,6 @@ class ProfilingResults:
         from ._parts import narrowed
 
         return narrowed(self, skip_calls, warmup, start, end)
-
-    # ---- counters ----------------------------------------------------------------------------
-
-    @property
-    def has_likwid(self) -> bool:
-        """Whether hardware counter results are at hand."""
-        return any(self._likwid.values())
-
-    @property
-    def likwid_ranks(self) -> list[int]:
-        """Ranks that have hardware counter results, sorted."""
-        return sorted(rank for rank, by_tag in self._likwid.items() if by_tag)
-
-    def get_likwid_regions(self, rank: int | None = None) -> dict[Any, Any]:
-        """Returns the hardware counter results of a rank by tag, or those of all ranks by rank."""
-        if rank is not None:
-            return dict(self._likwid.get(rank, {}))
-        return {number: dict(by_tag) for number, by_tag in self._likwid.items()}
-
-    def get_likwid_region(self, tag: str, rank: int = 0) -> Any:
-        """Returns one hardware counter result.
-
-        Raises:
-            KeyError: There is none; the text lists the tags.
-        """
-        by_tag = self._likwid.get(rank, {})
-        if tag not in by_tag:
-            raise KeyError(
-                f"No LIKWID region {tag!r} on rank {rank}. Available regions: {list(by_tag)}"
-            )
-        return by_tag[tag]
-
-    @property
-    def has_perf_events(self) -> bool:
-        """Whether counter totals are at hand."""
-        return any(self._perf_events.values())
-
-    def get_perf_events(self, rank: int | None = None) -> dict[Any, Any]:
-        """Returns counter totals as {rank: {region: totals}}, on request of one rank alone."""
-        if rank is not None:
-            return {rank: dict(self._perf_events.get(rank, {}))}
-        return {number: dict(names) for number, names in self._perf_events.items()}
-
-    @property
-    def line_profile(self) -> dict[int, list[Any]]:
-        """Line records of each rank."""
-        return self._line_profile
 
     # ---- lanes -------------------------------------------------------------------------------
 

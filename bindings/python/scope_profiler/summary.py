@@ -9,6 +9,13 @@ from __future__ import annotations
 import sys
 
 from . import _columns
+from ._counters import (
+    likwid_tables,
+    perf_event_tables,
+    print_likwid_table,
+    print_likwid_tables,
+    print_perf_event_tables,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +28,12 @@ if TYPE_CHECKING:
 __all__ = [
     "format_region_table",
     "gpu_timing_warnings",
+    "likwid_tables",
     "normalize_region_table_columns",
+    "perf_event_tables",
+    "print_likwid_table",
+    "print_likwid_tables",
+    "print_perf_event_tables",
     "print_region_table",
     "region_row",
     "region_rows",
