@@ -246,6 +246,62 @@ def bench_open(command, folder, failures):
     show([("inspect 10 M calls / 1 s", 1.0, lambda s: s["a"] / 1e9)], pairs, failures)
 
 
+EXPORT_ROWS = [
+    ("chrome-trace of 10 M calls / 200 MB/s", 1.0,
+     lambda s: s["chrome-trace"] / s["chrome-trace-bar"]),
+    ("reconstruct 10 M calls / one stack pass", 4.0, lambda s: s["reconstruct"] / s["stack-pass"]),
+]  # fmt: skip
+
+
+def record_calls(build, path, calls):
+    subprocess.run([build / "bin" / "bench_exports", "record", path, str(calls)], check=True)
+    return path
+
+
+def bench_exports(build, folder, failures):
+    """What is made of a file of 10 million calls."""
+    path = record_calls(build, folder / "exports.h5", 10_000_000)
+    show(EXPORT_ROWS, samples([build / "bin" / "bench_exports", "measure", path]), failures)
+    path.unlink()
+
+
+def bench_large(build, folder, failures):
+    """Opening 100 million calls and printing the summary: time, and memory at its peak."""
+    path = record_calls(build, folder / "large.h5", 100_000_000)
+    pairs = []
+    for _ in range(3):
+        start = time.perf_counter_ns()
+        process = subprocess.Popen(
+            [build / "bin" / "scope-profiler", "inspect", "--regions-only", path],
+            stdout=subprocess.DEVNULL)  # fmt: skip
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise SystemExit(f"inspect of {path} exited with {process.returncode}")
+        took = time.perf_counter_ns() - start
+        pairs.append({"time": took, "peak": usage.ru_maxrss * 1024})
+    path.unlink()
+    show([("inspect 100 M calls / 10 s", 1.0, lambda s: s["time"] / 10e9),
+          ("inspect 100 M calls, peak of memory / 2 GB", 1.0, lambda s: s["peak"] / 2e9)],
+         pairs, failures)  # fmt: skip
+
+
+def peer_files(build, peer, folder):
+    """The command beside that of the published package on one file of a million calls."""
+    path = record_calls(build, folder / "peer.h5", 1_000_000)
+    command = build / "bin" / "scope-profiler"
+    other = Path(peer).parent / "scope-profiler"
+    for words in (["inspect", "--regions-only"], ["export", "chrome-trace"], ["export", "speedscope"],
+                  ["export", "json"]):  # fmt: skip
+        output = [] if words[0] == "inspect" else ["-o", folder / "peer-out"]
+        ours = process_times([command, *words, path, *output], 5)
+        theirs = process_times([other, *words, path, *output], 2)
+        values = [b / statistics.median(ours) for b in theirs]
+        name = f"published package / ours, {' '.join(words)}, 1 M calls"
+        print(f"{name:<70} {min(values):7.1f} [{min(values):.1f} .. {max(values):.1f}]", flush=True)
+    path.unlink()
+
+
 def peer_rows(python, peer, folder):
     """Ours beside the published package, each in its own interpreter, in turn."""
     ours = samples([python, HERE / "python_rows.py", build_floor(python, folder)])
@@ -261,8 +317,10 @@ def peer_rows(python, peer, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", type=Path)
-    parser.add_argument("--only", default="", help="c, files, python, tracing or start")
+    parser.add_argument("--only", default="", help="c, files, exports, python, tracing or start")
     parser.add_argument("--peer", help="an interpreter that has the published package")
+    parser.add_argument("--large", action="store_true",
+                        help="with exports: also a file of 100 million calls (2 GB of disk)")
     parser.add_argument("--viztracer", action="append", default=[],
                         help="an interpreter that has VizTracer, for those of its version that lack it")
     parser.add_argument("--python", action="append", default=[])
@@ -288,6 +346,10 @@ def main():
         if wanted("files"):
             show(FILE_ROWS, samples([options.build / "bin" / "bench_files", folder]), failures)
             bench_open(command, folder, failures)
+        if wanted("exports"):
+            bench_exports(options.build, folder, failures)
+            if options.large:
+                bench_large(options.build, folder, failures)
         if wanted("python"):
             for python in pythons:
                 where = build_floor(python, folder)
@@ -300,7 +362,10 @@ def main():
         if wanted("start"):
             bench_start(command, pythons[0], failures)
         if options.peer:
-            peer_rows(pythons[0], options.peer, folder)
+            if wanted("python"):
+                peer_rows(pythons[0], options.peer, folder)
+            if wanted("exports"):
+                peer_files(options.build, options.peer, folder)
     if failures:
         print(f"\n{len(failures)} row(s) above the bar: " + "; ".join(failures))
     return 1 if failures else 0

@@ -90,8 +90,10 @@ def test_parquet_holds_the_same(run, tmp_path):
 
 def test_polars_takes_it_as_an_arrow_object(run):
     polars = pytest.importorskip("polars")
-    frame = polars.from_arrow(run)
+    calls = polars.from_arrow(run)  # a series of structs
+    frame = calls.struct.unnest() if isinstance(calls, polars.Series) else calls
     assert frame.shape == (4, 7) and frame["start_ns"].max() == 2**53 + 9
+    assert polars.from_arrow(pyarrow.table(run)).equals(frame)
 
 
 def test_duckdb_asks_it(run):
