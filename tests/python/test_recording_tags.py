@@ -194,3 +194,24 @@ def test_instrumented_module_can_be_opt_in():
     sp.setup(output=None)
     module.f()
     assert counts() == {}
+
+
+def test_a_tag_that_no_region_carries_is_said_once_with_the_nearest(capsys):
+    sp.setup(output=None, region_tags=["sovle", "io", "qqq"], replace=True)
+    enter("a", tags=["solve"])
+    enter("b", tags=["io", "solver"])
+    sp.finalize(verbose=False)
+    first = capsys.readouterr().err
+    enter("b", tags=["io", "solver"])
+    sp.finalize(verbose=False)
+    assert first.splitlines() == [
+        "scope_profiler: no region carries the tag 'qqq'",
+        "scope_profiler: no region carries the tag 'sovle'; the nearest tags are 'solve', 'solver'"]
+    assert capsys.readouterr().err == ""
+
+
+def test_tags_that_all_fit_are_not_spoken_of(capsys):
+    sp.setup(output=None, region_tags=["io"], replace=True)
+    enter("b", tags=["io"])
+    sp.finalize(verbose=False)
+    assert capsys.readouterr().err == ""

@@ -102,6 +102,7 @@ class ProfilingConfig:
             if region_tags is not None
             else frozenset()
         )
+        self._has_told_tags = False
         self._enabled_tags = frozenset((*resolved["enable_tags"], *_tags_of_environment()))
         self._comm = self._communicator()
         self._rank = 0 if self._comm is None else self._comm.Get_rank()

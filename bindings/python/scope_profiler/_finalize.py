@@ -47,6 +47,26 @@ def _tell_losses(report: dict[str, Any]) -> None:
         )
 
 
+def _nearest(tag: str, known: set[str]) -> str:
+    from difflib import get_close_matches
+
+    found = get_close_matches(tag, sorted(known), 3, 0.5)
+    if not found:
+        return ""
+    return "; the nearest tags are " + ", ".join(repr(name) for name in found)
+
+
+def _tell_tags(manager: ProfileManager) -> None:
+    """A tag that was asked for and that no region carries is said, once a configuration."""
+    config = manager._config
+    if not config._region_tags or config._has_told_tags:
+        return
+    config._has_told_tags = True
+    known = {tag for region in manager._profiler.regions.values() for tag in region.tags or ()}
+    for tag in sorted(config._region_tags - known):
+        _say(f"no region carries the tag {tag!r}{_nearest(tag, known)}")
+
+
 def _tell_silence(manager: ProfileManager, report: dict[str, Any], verbose: bool) -> None:
     """A run without calls says why, once."""
     config, counts = manager._config, dict(manager._profiler.call_counts())
@@ -213,6 +233,7 @@ def publish(
     if verbose and results is not None:
         results.print_summary(title=_title(config, results))
         _tell_capture(config)
+    _tell_tags(manager)
     _tell_silence(manager, report, verbose)
     _warn(report)
     return results if return_results else None
