@@ -210,6 +210,26 @@ def test_a_profile_function_found_in_place_is_called_and_put_back(names):
     assert {"call", "c_call", "c_return", "return"} <= set(seen)
 
 
+@pytest.mark.skipif(not HOOK, reason="of the profile function")
+def test_a_program_that_puts_the_profile_function_back(names):
+    seen = []
+
+    def f():
+        before = sys.getprofile()
+        sys.setprofile(lambda frame, event, argument: seen.append(event))
+        max(1, 2)
+        sys.setprofile(before)
+        abs(-1)
+        return before
+
+    with tracing():
+        kept = f()
+    sys.setprofile(kept)  # of a session that is over
+    max(1, 2)
+    assert sys.getprofile() is None and "c_call" in seen
+    assert [name for name, _ in names()] == ["f", "getprofile", "setprofile", "abs"]
+
+
 def test_cprofile_at_the_same_time(names):
     import cProfile
 

@@ -349,7 +349,8 @@ def test_recursion_error_comes_at_the_same_depth(run):
 # ---- other users of the same hooks -----------------------------------------------------------
 
 
-def test_hooks_of_others_stay(run):
+@pytest.mark.parametrize("c_calls", [False, True])
+def test_hooks_of_others_stay(run, c_calls):
     run("""
         seen = []
         def prof(frame, event, arg): seen.append(event)
@@ -360,7 +361,7 @@ def test_hooks_of_others_stay(run):
         sys.setprofile(prof); threading.setprofile(prof); sys.settrace(trace)
         for fails in (False, True):
             try:
-                with tracing():
+                with tracing(c_calls=C_CALLS):
                     f()
                     if fails: raise KeyError
             except KeyError:
@@ -370,7 +371,7 @@ def test_hooks_of_others_stay(run):
         assert now == (prof, prof, trace)
         assert counts() == {"root": 2, "f": 2, "helper": 2}, counts()
         assert seen.count("call") >= 4
-    """)
+    """.replace("C_CALLS", str(c_calls)))
 
 
 def test_cprofile_at_the_same_time(run):

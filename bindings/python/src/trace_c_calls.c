@@ -36,6 +36,11 @@ static const void *key_of(PyObject *callable)
     return definition;
 }
 
+bool trace_c_is_function(PyObject *callable)
+{
+    return definition_of(callable) != NULL;
+}
+
 /* ---- who defines a method -------------------------------------------------------------------- */
 
 static bool is_defined_by(PyObject *entry, const PyMethodDef *definition)

@@ -7,6 +7,8 @@
 
 #include "trace_mechanism.h"
 
+/* Whether a callable is a builtin function or method. */
+bool trace_c_is_function(PyObject *callable);
 /* A call begins, made by code that is traced. `callable`: whatever is called. Neither function sets an
  * exception or loses one. */
 void trace_c_begin(trace_session *session, PyObject *callable);

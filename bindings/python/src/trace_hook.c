@@ -366,9 +366,7 @@ static void forget(trace_session *session)
 
 static int init(PyObject *module, recorder_state *state)
 {
-    (void)module;
-    (void)state;
-    return 0;
+    return trace_profile_init(module, state);
 }
 
 static void release(recorder_state *state)

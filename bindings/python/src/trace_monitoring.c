@@ -254,6 +254,9 @@ static bool begin_c(const callback *callback, PyCodeObject *caller, PyObject *ca
         return false; /* the end of a call in the same place may still be due, on another thread */
     }
     const trace_code *known = trace_codes_find(session->codes, caller);
+    if (known == NULL && !trace_c_is_function(callable)) {
+        return false; /* time enough to ask for its name when it is needed */
+    }
     int32_t word = known != NULL ? known->word : trace_resolve(session, caller, NULL).word;
     if (word == TRACE_NOT) {
         return true;

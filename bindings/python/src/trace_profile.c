@@ -4,25 +4,16 @@
 #include "trace_thread.h"
 
 #include <frameobject.h>
-#include <stdlib.h>
 
-/* Of one thread, behind the capsule that is its profile object. */
+/* Of one thread: its profile object, which a program gets from sys.getprofile. */
 typedef struct hearing {
+    PyObject_HEAD
     trace_session *session;
     trace_thread *thread; /* NULL until it first begins a call */
     bool ends_only;
     Py_tracefunc previous;
     PyObject *previous_object;
 } hearing;
-
-static const char capsule_name[] = "scope_profiler tracer";
-
-static void free_hearing(PyObject *capsule)
-{
-    hearing *heard = PyCapsule_GetPointer(capsule, capsule_name);
-    Py_XDECREF(heard->previous_object);
-    free(heard);
-}
 
 /* ---- events --------------------------------------------------------------------------------- */
 
@@ -76,7 +67,7 @@ static void begins(hearing *heard, PyFrameObject *frame, int what, PyObject *arg
 
 static void stop_hearing(PyThreadState *thread)
 {
-    hearing *heard = PyCapsule_GetPointer(thread->c_profileobj, capsule_name);
+    const hearing *heard = (hearing *)thread->c_profileobj;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     if (_PyEval_SetProfile(thread, heard->previous, heard->previous_object) < 0) {
@@ -98,11 +89,11 @@ static bool ends(PyFrameObject *frame, int what, PyObject *argument)
     return true;
 }
 
-static int hear(PyObject *capsule, PyFrameObject *frame, int what, PyObject *argument)
+static int hear(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)
 {
-    /* Another thread may take the capsule away while this one asks the rules. */
-    Py_INCREF(capsule);
-    hearing *heard = PyCapsule_GetPointer(capsule, capsule_name);
+    /* Another thread may take it away while this one asks the rules. */
+    Py_INCREF(self);
+    hearing *heard = (hearing *)self;
     if (what == PyTrace_CALL || what == PyTrace_C_CALL) {
         if (!heard->ends_only) {
             begins(heard, frame, what, argument);
@@ -115,8 +106,75 @@ static int hear(PyObject *capsule, PyFrameObject *frame, int what, PyObject *arg
     if (heard->previous != NULL) {
         answer = heard->previous(heard->previous_object, frame, what, argument);
     }
-    Py_DECREF(capsule);
+    Py_DECREF(self);
     return answer;
+}
+
+/* ---- the object ------------------------------------------------------------------------------- */
+
+static void hearing_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    Py_XDECREF(((hearing *)self)->previous_object);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static int event_of(PyObject *name)
+{
+    static const char *const names[] = {"call", "exception", "line",        "return",
+                                        "c_call", "c_exception", "c_return"};
+    for (int what = PyTrace_CALL; what <= PyTrace_C_RETURN; what++) {
+        if (PyUnicode_CompareWithASCIIString(name, names[what]) == 0) {
+            return what;
+        }
+    }
+    return -1;
+}
+
+/* A program has taken it from sys.getprofile and given it back to sys.setprofile: takes the place again
+ * that it had, or makes way for what was there before when its session is over. */
+static PyObject *hearing_call(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    hearing *heard = (hearing *)self;
+    PyObject *frame, *name, *argument;
+    (void)kwargs;
+    if (!PyArg_ParseTuple(args, "O!UO", &PyFrame_Type, &frame, &name, &argument)) {
+        return NULL;
+    }
+    const recorder_state *state = PyType_GetModuleState(Py_TYPE(self));
+    PyThreadState *thread = PyThreadState_Get();
+    bool goes_on = trace_active(state) == heard->session;
+    Py_tracefunc function = goes_on ? hear : heard->previous;
+    PyObject *object = goes_on ? self : heard->previous_object;
+    Py_INCREF(self);
+    int failed = _PyEval_SetProfile(thread, function, function != NULL ? object : NULL);
+    int what = event_of(name);
+    if (failed == 0 && what >= 0 && function != NULL) {
+        failed = function(object, (PyFrameObject *)frame, what, argument);
+    }
+    Py_DECREF(self);
+    return failed < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static PyType_Slot hearing_slots[] = {
+    {Py_tp_dealloc, hearing_dealloc},
+    {Py_tp_call, hearing_call},
+    {0, NULL},
+};
+
+static PyType_Spec hearing_spec = {
+    .name = "scope_profiler._recorder.TraceCallback",
+    .basicsize = sizeof(hearing),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = hearing_slots,
+};
+
+int trace_profile_init(PyObject *module, recorder_state *state)
+{
+    state->trace_callback_type =
+        (PyTypeObject *)PyType_FromModuleAndSpec(module, &hearing_spec, NULL);
+    return state->trace_callback_type == NULL ? -1 : 0;
 }
 
 /* ---- all threads ---------------------------------------------------------------------------- */
@@ -128,20 +186,19 @@ bool trace_profile_hears(const PyThreadState *thread)
 
 static void start_hearing(trace_session *session, PyThreadState *thread)
 {
-    hearing *heard = calloc(1, sizeof *heard);
-    PyObject *capsule = heard != NULL ? PyCapsule_New(heard, capsule_name, free_hearing) : NULL;
-    if (capsule == NULL) {
-        free(heard);
+    PyTypeObject *type = session->state->trace_callback_type;
+    hearing *heard = (hearing *)type->tp_alloc(type, 0);
+    if (heard == NULL) {
         PyErr_WriteUnraisable(NULL);
         return;
     }
     heard->session = session;
     heard->previous = thread->c_profilefunc;
     heard->previous_object = Py_XNewRef(thread->c_profileobj);
-    if (_PyEval_SetProfile(thread, hear, capsule) < 0) {
+    if (_PyEval_SetProfile(thread, hear, (PyObject *)heard) < 0) {
         PyErr_WriteUnraisable(NULL);
     }
-    Py_DECREF(capsule);
+    Py_DECREF(heard);
 }
 
 static void hear_on(trace_session *session, PyThreadState *thread)
@@ -150,7 +207,7 @@ static void hear_on(trace_session *session, PyThreadState *thread)
         start_hearing(session, thread);
         return;
     }
-    hearing *heard = PyCapsule_GetPointer(thread->c_profileobj, capsule_name);
+    hearing *heard = (hearing *)thread->c_profileobj;
     heard->session = session;
     heard->ends_only = false;
 }
@@ -181,7 +238,7 @@ void trace_profile_remove(trace_session *session)
         if (!trace_profile_hears(thread)) {
             continue;
         }
-        hearing *heard = PyCapsule_GetPointer(thread->c_profileobj, capsule_name);
+        hearing *heard = (hearing *)thread->c_profileobj;
         if (heard->thread != NULL && trace_thread_depth(heard->thread) > 0) {
             heard->ends_only = true;
         } else {

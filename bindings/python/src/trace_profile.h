@@ -8,6 +8,9 @@
 
 #include "trace_mechanism.h"
 
+/* With the module; -1 with an exception set. */
+int trace_profile_init(PyObject *module, recorder_state *state);
+
 /* On all threads of the session's interpreter. */
 void trace_profile_install(trace_session *session);
 /* On this thread, which has come since. */
