@@ -42,7 +42,8 @@ missing_packages()
 }
 
 # Nice to have, never a reason to fail: a quicker build tool, codecs that files may use, a compiler for
-# the Fortran module, a parser of settings files; for the tests the two MPI libraries.
+# the Fortran module, a parser of settings files; for the tests the two MPI libraries, with what compiling
+# against them takes.
 optional_packages()
 {
     has ninja || printf ' ninja-build'
@@ -54,6 +55,8 @@ optional_packages()
     if [ "$purpose" = test ]; then
         has mpirun.openmpi || printf ' openmpi-bin'
         has mpirun.mpich || printf ' mpich'
+        has mpicc.openmpi || printf ' libopenmpi-dev'
+        has mpicc.mpich || printf ' libmpich-dev'
     fi
     # Settings files of native programs.
     compiles c++ string || printf ' g++'

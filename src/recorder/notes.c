@@ -54,7 +54,8 @@ char *sp_notes_take(sp_notes *notes, uint64_t number, const char *more, size_t m
             notes->items[kept++] = note;
             continue;
         }
-        sp_text_format(&object, "%s%s: %s", object.length > 1 ? ", " : "", note.key, note.value);
+        sp_text_format(&object, "%s%s%s%s", object.length > 1 ? ", " : "", note.key,
+                       note.key[0] != '\0' ? ": " : "", note.value);
         free(note.key);
     }
     notes->count = kept;

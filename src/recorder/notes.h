@@ -12,7 +12,7 @@
 
 typedef struct sp_note {
     uint64_t number; /* of the call */
-    char *key;       /* a JSON string */
+    char *key;       /* a JSON string; "": the value is a list of members */
     char *value;     /* JSON, in the same piece of memory */
 } sp_note;
 

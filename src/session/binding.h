@@ -134,6 +134,14 @@ SP_API bool sp_binding_end_unless_shorter(sp_profiler *profiler, int32_t region,
 /* Ends a call and attaches its metadata, a JSON object. */
 SP_API void sp_binding_end_with_metadata(sp_profiler *profiler, int32_t region, const char *json,
                                          size_t length);
+/* Whether the default profiler records calls that this thread makes; false while the thread publishes
+ * with other ranks, and when another copy of the library records. */
+SP_API bool sp_binding_takes_calls(void);
+/* Begins a call for a library that stands between the program and another one, such as MPI; sp_call_end
+ * ends it. Records into the default profiler. `site` remembers the region, which gets `tags` (separated
+ * by commas) when it is new; `members`: its metadata, as the members of a JSON object, "" for none. */
+SP_API sp_call sp_binding_call_begin(sp_site *site, const char *name, const char *tags,
+                                     const char *members);
 /* Adds a finished call with these exact times; it has no parent. */
 SP_API int sp_binding_append(sp_profiler *profiler, int32_t region, int64_t start_ns,
                              int64_t end_ns);

@@ -2,7 +2,9 @@
 #include "recorder/fast.h"
 #include "recorder/path.h"
 #include "registry/cell.h"
+#include "session/binding.h"
 #include "session/copies.h"
+#include "session/publish_int.h"
 #include "session/region.h"
 
 #define RECORDING (&sp_default.recording)
@@ -69,6 +71,29 @@ void sp_call_end(const sp_call *call)
         sp_end(call->region);
     else
         SP_PASS_ON_VOID(sp_call_end, (call));
+}
+
+bool sp_binding_takes_calls(void)
+{
+    sp_phase phase = sp_recording_phase(RECORDING);
+    return phase != SP_PHASE_OFF && phase != SP_PHASE_ELSEWHERE && !sp_publish_is_talking();
+}
+
+sp_call sp_binding_call_begin(sp_site *site, const char *name, const char *tags, const char *members)
+{
+    sp_phase phase = sp_recording_phase(RECORDING);
+    if (!sp_binding_takes_calls())
+        return (sp_call){.region = SP_INVALID_REGION};
+    uint32_t number = recording_number(RECORDING);
+    int region = sp_cell_get((sp_cell *)site, number);
+    if (SP_UNLIKELY(region == SP_INVALID_REGION)) {
+        region = sp_region_tagged(name, tags);
+        sp_cell_set((sp_cell *)site, number, region);
+    }
+    sp_call call = begin(phase, number, region);
+    if (members[0] != '\0' && region != SP_INVALID_REGION)
+        sp_path_note(RECORDING, "", members);
+    return call;
 }
 
 int sp_profiler_site(sp_profiler *profiler, sp_site *site, const char *name, const char *file,

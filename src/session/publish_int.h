@@ -17,6 +17,8 @@ int sp_publish_into(sp_profiler *profiler, const sp_binding_publication *what, s
 /* The publication of all ranks of what->communicator. */
 int sp_publish_together(sp_profiler *profiler, const sp_binding_publication *what,
                         sp_binding_report *report, sp_error *error);
+/* Whether this thread is inside it: the calls of MPI that it makes are not the program's. */
+bool sp_publish_is_talking(void);
 
 /* Under the profiler's lock. The outputs are committed, or aborted by the caller on failure. */
 int sp_profiler_publish_calls(sp_profiler *profiler, const sp_binding_publication *what,

@@ -131,6 +131,13 @@ static int publish_to_root(sp_profiler *profiler, const sp_binding_publication *
     return status;
 }
 
+static _Thread_local bool is_talking;
+
+bool sp_publish_is_talking(void)
+{
+    return is_talking;
+}
+
 int sp_publish_together(sp_profiler *profiler, const sp_binding_publication *what,
                         sp_binding_report *report, sp_error *error)
 {
@@ -143,11 +150,13 @@ int sp_publish_together(sp_profiler *profiler, const sp_binding_publication *wha
     };
     sp_gather *gather = NULL;
     error = error == NULL ? &own : error;
+    is_talking = true;
     int status = sp_gather_open(&spec, &gather, error);
     if (status == SP_OK)
         status = sp_gather_is_root(gather)
                      ? publish_root(profiler, what, gather, report, error)
                      : publish_to_root(profiler, what, gather, report, error);
     sp_gather_close(gather);
+    is_talking = false;
     return status;
 }

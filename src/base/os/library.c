@@ -6,8 +6,12 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <link.h>
+#endif
 
 /* Local scope alone does not shield a library from a program that is linked to another version of
  * one of its dependencies: the program's symbols still win. Deep binding does, but sanitizers,
@@ -26,13 +30,49 @@ void *sp_os_library_open(const char *path, sp_error *error)
     return library;
 }
 
-sp_os_function sp_os_library_function(void *library, const char *name)
+void *sp_os_library_loaded(const char *name)
 {
-    void *symbol = dlsym(library, name);
+    return dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+#ifdef __linux__
+static int read_count(struct dl_phdr_info *info, size_t size, void *out)
+{
+    if (size >= offsetof(struct dl_phdr_info, dlpi_subs))
+        *(uint64_t *)out = info->dlpi_adds;
+    return 1;
+}
+
+uint64_t sp_os_num_loaded(void)
+{
+    uint64_t count = 0;
+    dl_iterate_phdr(read_count, &count);
+    return count;
+}
+#else
+uint64_t sp_os_num_loaded(void)
+{
+    static _Atomic uint64_t asked;
+    return ++asked; /* cannot be told here: there may always be a new one */
+}
+#endif
+
+/* POSIX gives functions as object pointers; C has no conversion, so the bytes are copied. */
+static sp_os_function as_function(void *symbol)
+{
     sp_os_function function;
-    /* POSIX gives functions as object pointers; C has no conversion, so the bytes are copied. */
     memcpy(&function, &symbol, sizeof function);
     return function;
+}
+
+sp_os_function sp_os_library_function(void *library, const char *name)
+{
+    return as_function(dlsym(library, name));
+}
+
+sp_os_function sp_os_next_function(const char *name)
+{
+    return as_function(dlsym(RTLD_NEXT, name));
 }
 
 const void *sp_os_program_variable(const char *name)

@@ -8,6 +8,15 @@
  * needs it finds among its own dependencies first. Never closed. NULL with the loader's words. */
 void *sp_os_library_open(const char *path, sp_error *error);
 
+/* A library that the process has loaded under that name (the one that it gives itself), NULL when it has
+ * none. Nothing is loaded and it stays as it is. */
+void *sp_os_library_loaded(const char *name);
+/* The function of that name in what was loaded after the caller's library, of those that the whole
+ * process sees; NULL when they have none. */
+void (*sp_os_next_function(const char *name))(void);
+/* Grows with every library that the process loads. */
+uint64_t sp_os_num_loaded(void);
+
 /* A pointer to the function of that name, NULL when there is none. */
 typedef void (*sp_os_function)(void);
 sp_os_function sp_os_library_function(void *library, const char *name);

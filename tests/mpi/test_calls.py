@@ -1,0 +1,208 @@
+"""Calls of MPI, recorded one by one: in C, in Fortran and through mpi4py. Counts and bytes are worked out
+by hand from the programs."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import scope_profiler
+from scope_profiler import read_profile
+
+PROGRAMS = Path(__file__).parent / "programs"
+CORE = Path(scope_profiler.__file__).parent / "_core"
+#: Module of Fortran -> the types of its handles.
+MODULES = {
+    "mpi": {"REQUEST": "integer", "COMM": "integer", "FILE": "integer"},
+    "mpi_f08": {"REQUEST": "type(MPI_Request)", "COMM": "type(MPI_Comm)", "FILE": "type(MPI_File)"},
+}
+
+
+def preload(mpi):
+    path = CORE / f"lib/scope-profiler/libscope_profiler_pmpi_{mpi.name}.so"
+    if not path.exists():
+        pytest.skip(f"built without {path.name}")
+    return str(path)
+
+
+def compiled(mpi, compiler, source, *options):
+    """Path of a program made of that source, linked to the recorder."""
+    wrapper = shutil.which(f"{compiler}.{mpi.name}")
+    if wrapper is None:
+        pytest.skip(f"{compiler}.{mpi.name} is not installed")
+    program = mpi.folder / "calls"
+    made = subprocess.run(
+        [wrapper, *options, str(source), "-o", str(program), f"-I{CORE}/include", f"-L{CORE}/lib",
+         "-lscope_profiler", f"-Wl,-rpath,{CORE}/lib"],
+        capture_output=True, text=True, timeout=60)  # fmt: skip
+    if made.returncode != 0 and ".mod" in made.stderr:
+        pytest.skip(f"no module for this compiler: {made.stderr.strip()[-200:]}")
+    assert made.returncode == 0, made.stderr
+    return program
+
+
+class Calls:
+    """What the ranks of a job recorded: for each operation and rank the metadata of its calls."""
+
+    def __init__(self, files):
+        self.rows = {}
+        self.tags = {}
+        for path in files:
+            results = read_profile(path)
+            for region in results:
+                self.tags[region.name] = region.tags
+                for rank, part in region.regions.items():
+                    notes = [note or {} for note in part.event_metadata or [{}] * part.num_calls]
+                    self.rows[region.name, rank] = [dict(note) for note in notes]
+
+    def of(self, name, rank):
+        return self.rows[name, rank]
+
+    def counts(self, rank):
+        return {name: len(calls) for (name, at), calls in self.rows.items() if at == rank}
+
+    def column(self, name, rank, key):
+        return [call.get(key) for call in self.of(name, rank)]
+
+
+COUNTS_C = {
+    "all": 1, "MPI_Send": 2, "MPI_Recv": 1, "MPI_Isend": 1, "MPI_Irecv": 1, "MPI_Waitall": 4, "MPI_Sendrecv": 2,
+    "MPI_Send_init": 2, "MPI_Recv_init": 2, "MPI_Startall": 3, "MPI_Start": 2, "MPI_Wait": 3,
+    "MPI_Request_free": 4, "MPI_Barrier": 3, "MPI_Bcast": 1, "MPI_Allreduce": 1, "MPI_Iallreduce": 1,
+    "MPI_Gather": 1, "MPI_Allgatherv": 1, "MPI_Alltoall": 1, "MPI_Alltoallv": 1, "MPI_Comm_split": 1,
+    "MPI_Comm_dup": 1, "MPI_Comm_free": 2, "MPI_Win_create": 1, "MPI_Win_fence": 3, "MPI_Put": 1, "MPI_Get": 1,
+    "MPI_Win_free": 1, "MPI_File_open": 1, "MPI_File_write_at_all": 1, "MPI_File_close": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_every_kind_of_call_of_c(mpi, size, tmp_path):
+    program = compiled(mpi, "mpicc", PROGRAMS / "calls.c", "-std=c99", "-w")
+    mpi.run_words(size, [program, "run", "data.bin"], LD_PRELOAD=preload(mpi)).check()
+    calls = Calls(sorted(tmp_path.glob("run_rank*.h5")))
+    for rank in range(size):
+        after, before = (rank + 1) % size, (rank - 1) % size
+        own = 4 * (rank + 1)
+        # One call of the program is one record, and nothing outside the recording is one.
+        assert calls.counts(rank) == COUNTS_C
+        assert calls.of("MPI_Send", rank) == [
+            {"bytes": own, "peer": after, "tag": 7, "comm": 0, "to": after},
+            {"bytes": 20, "peer": -1, "tag": 9, "comm": 0},
+        ]
+        assert calls.of("MPI_Recv", rank) == [{"bytes": 256, "peer": before, "tag": 7, "comm": 0}]
+        assert calls.of("MPI_Irecv", rank) == [{"bytes": 256, "peer": -1, "tag": 8, "comm": 0}]
+        assert calls.of("MPI_Startall", rank) == [{"bytes": [40, 20], "to": [after, before]}] * 3
+        assert calls.of("MPI_Start", rank) == [
+            {}, {"bytes": 40, "peer": after, "tag": 10, "comm": 0, "to": after}]  # fmt: skip
+        collective = {"comm": 0}
+        first = calls.of("MPI_Barrier", rank)[0]["seq"]
+        assert first == 1  # one went before the recording
+        expected = {
+            "MPI_Bcast": {"bytes": 24, "root": 1}, "MPI_Allreduce": {"bytes": 16},
+            "MPI_Iallreduce": {"bytes": 8}, "MPI_Gather": {"bytes": 8, "root": 0},
+            "MPI_Allgatherv": {"bytes": own}, "MPI_Alltoall": {"bytes": 8 * size},
+            "MPI_Alltoallv": {"bytes": 12 * size},
+        }  # fmt: skip
+        for seq, (name, notes) in enumerate(expected.items(), first + 1):
+            assert calls.of(name, rank) == [{**notes, **collective, "seq": seq}]
+        assert calls.of("MPI_Put", rank) == [{"bytes": 24, "peer": after, "to": after}]
+        assert calls.of("MPI_Get", rank) == [{"bytes": 12, "peer": after, "from": after}]
+        assert calls.column("MPI_File_write_at_all", rank, "bytes") == [40]
+        # Within the halves the ranks run backwards: the other one of the pair is meant.
+        inner = calls.of("MPI_Sendrecv", rank)[1]
+        assert (inner["bytes"], inner["to"], inner["peer"]) == (16, rank ^ 1, rank % 2)
+        half, copy = calls.column("MPI_Barrier", rank, "comm")[1:]
+        assert half != copy == inner["comm"] and 0 not in (half, copy)
+        assert calls.column("MPI_Barrier", rank, "comm") == calls.column("MPI_Barrier", rank ^ 1, "comm")
+    assert set(calls.tags["MPI_Isend"]) == {"mpi", "mpi.kind:point-to-point", "mpi.operation:isend"}
+    assert "mpi.kind:collective" in calls.tags["MPI_Bcast"]
+    assert "mpi.kind:wait" in calls.tags["MPI_Waitall"]
+    assert "mpi.kind:one-sided" in calls.tags["MPI_Put"]
+    assert "mpi.kind:io" in calls.tags["MPI_File_open"]
+
+
+COUNTS_FORTRAN = {
+    "MPI_Send": 1, "MPI_Recv": 1, "MPI_Isend": 1, "MPI_Irecv": 1, "MPI_Waitall": 2, "MPI_Sendrecv": 1,
+    "MPI_Send_init": 1, "MPI_Recv_init": 1, "MPI_Startall": 1, "MPI_Request_free": 2, "MPI_Bcast": 1,
+    "MPI_Allreduce": 1, "MPI_Gather": 1, "MPI_Comm_split": 1, "MPI_Barrier": 1, "MPI_Comm_free": 1,
+    "MPI_File_open": 1, "MPI_File_write_at_all": 1, "MPI_File_close": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize("module", MODULES)
+def test_one_call_of_fortran_is_one_record(mpi, module, size, tmp_path):
+    text = (PROGRAMS / "calls.f90.in").read_text().replace("@MODULE@", module)
+    for name, kind in MODULES[module].items():
+        text = text.replace(f"@{name}@", kind)
+    source = tmp_path / "calls.f90"
+    source.write_text(text)
+    program = compiled(mpi, "mpif90", source, "-fallow-argument-mismatch", "-w")
+    mpi.run_words(size, [program, "run", "data.bin"], LD_PRELOAD=preload(mpi)).check()
+    calls = Calls(sorted(tmp_path.glob("run_rank*.h5")))
+    for rank in range(size):
+        after, own = (rank + 1) % size, 4 * (rank + 1)
+        assert calls.counts(rank) == COUNTS_FORTRAN
+        message = {"bytes": own, "peer": after, "comm": 0, "to": after}
+        assert calls.of("MPI_Send", rank) == [{**message, "tag": 7}]
+        assert calls.of("MPI_Isend", rank) == [{**message, "tag": 8}]
+        assert calls.of("MPI_Startall", rank) == [{**message, "tag": 10, "bytes": 40}]
+        assert calls.of("MPI_Bcast", rank) == [{"bytes": 24, "root": 1, "comm": 0, "seq": 0}]
+        assert calls.of("MPI_Allreduce", rank) == [{"bytes": 16, "comm": 0, "seq": 1}]
+        # At the root of the gather MPI_IN_PLACE: what counts is its share of the result.
+        assert calls.of("MPI_Gather", rank) == [{"bytes": 8, "root": 0, "comm": 0, "seq": 2}]
+        assert calls.column("MPI_File_write_at_all", rank, "bytes") == [40]
+    assert (tmp_path / "data.bin").stat().st_size == 40 * size
+
+
+MPI4PY = """
+    import sys
+    from mpi4py import MPI
+    from scope_profiler import ProfileManager
+    comm = MPI.COMM_WORLD
+    rank, size = comm.Get_rank(), comm.Get_size()
+    ProfileManager.setup(file_path="run.h5")
+    after, before = (rank + 1) % size, (rank - 1) % size
+    comm.Send(bytearray(100 + rank), dest=after, tag=3)
+    comm.Recv(bytearray(1000), source=before, tag=3)
+    requests = [comm.Isend(bytearray(8), dest=after), comm.Irecv(bytearray(8), source=before)]
+    MPI.Request.Waitall(requests)
+    comm.Barrier()
+    comm.bcast([1, 2, 3], root=0)
+    ProfileManager.finalize(verbose=False)
+"""
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_calls_of_mpi4py(mpi, size, tmp_path):
+    mpi.run(size, MPI4PY, LD_PRELOAD=preload(mpi)).check()
+    calls = Calls([tmp_path / "run.h5"])
+    for rank in range(size):
+        after = (rank + 1) % size
+        assert calls.of("MPI_Send", rank) == [
+            {"bytes": 100 + rank, "peer": after, "tag": 3, "comm": 0, "to": after}]  # fmt: skip
+        assert calls.column("MPI_Isend", rank, "bytes") == [8]
+        assert calls.column("MPI_Recv", rank, "bytes") == [1000]
+        assert len(calls.of("MPI_Waitall", rank)) == 1
+        assert len(calls.of("MPI_Barrier", rank)) == 1
+        # The length of the pickle goes first.
+        assert calls.column("MPI_Bcast", rank, "root") == [0, 0]
+
+
+def test_nobody_records_and_nothing_happens(mpi, tmp_path):
+    mpi.run(2, """
+        from mpi4py import MPI
+        assert MPI.COMM_WORLD.allreduce(2) == 4
+        assert MPI.COMM_WORLD.Dup().Get_size() == 2
+    """, LD_PRELOAD=preload(mpi)).check()  # fmt: skip
+
+
+def test_the_library_of_another_mpi_is_refused(mpi, tmp_path):
+    other = {"openmpi": "mpich", "mpich": "openmpi"}[mpi.name]
+    path = CORE / f"lib/scope-profiler/libscope_profiler_pmpi_{other}.so"
+    if not path.exists():
+        pytest.skip(f"built without {path.name}")
+    program = compiled(mpi, "mpicc", PROGRAMS / "calls.c", "-std=c99", "-w")
+    ended = mpi.run_words(1, ["env", f"LD_PRELOAD={path}", program, "run", "data.bin"])
+    assert ended.code != 0
+    assert "preload the one of that MPI" in ended.err + ended.out
