@@ -22,6 +22,7 @@
  */
 #include "command.h"
 #include "linkage.h"
+#include "mpi_calls.h"
 #include "python.h"
 
 #include <errno.h>
@@ -127,7 +128,8 @@ static int run_script(const cli_arguments *arguments)
 
 /* ---- Native programs -------------------------------------------------------------------------*/
 
-static const char *const native_options[] = {"outfile", "no-output", "quiet", "label", NULL};
+static const char *const native_options[] = {"outfile", "no-output", "quiet",
+                                             "label", "mpi-calls", "no-mpi-calls", NULL};
 
 static const cli_option *find_python_option(const cli_arguments *arguments)
 {
@@ -199,12 +201,26 @@ static int check_native(const cli_arguments *arguments)
     return CLI_OK;
 }
 
+/* The last of the two options counts. */
+static bool wants_mpi_calls(const cli_arguments *arguments)
+{
+    bool wants = false;
+    for (size_t i = 0; i < arguments->num_given; i++) {
+        const char *name = arguments->given[i].option->name;
+        if (strcmp(name, "mpi-calls") == 0 || strcmp(name, "no-mpi-calls") == 0)
+            wants = name[0] == 'm';
+    }
+    return wants;
+}
+
 static int run_native(const cli_arguments *arguments, const char *path)
 {
     const char **words = arguments->words + first_argument(arguments) - 1;
     int code = check_native(arguments);
     if (code == CLI_OK)
         code = set_environment(arguments);
+    if (code == CLI_OK && wants_mpi_calls(arguments))
+        code = cli_record_mpi_calls(&cli_run, path, arguments->words[0]);
     if (code != CLI_OK)
         return code;
     if (cli_lacks_recorder(path))
@@ -285,9 +301,9 @@ static const cli_option options[] = {
      .help = "initial number of calls that a region has room for"},
     {.name = "aggregation-mode", .kind = CLI_FLAG,
      .help = "keep counts and totals only, no single calls"},
-    {.name = "mpi-calls", .kind = CLI_FLAG, .help = "record the calls made through mpi4py"},
+    {.name = "mpi-calls", .kind = CLI_FLAG, .help = "record the calls of MPI"},
     {.name = "no-mpi-calls", .kind = CLI_FLAG,
-     .help = "do not record the calls made through mpi4py"},
+     .help = "do not record the calls of MPI (default)"},
 };
 
 const cli_command cli_run = {
@@ -298,8 +314,8 @@ const cli_command cli_run = {
         "Runs SCRIPT, MODULE or CODE with Python, or PROGRAM, a native program that uses\n"
         "libscope_profiler, with recording switched on, and prints a summary at its end. The\n"
         "exit status is the program's own. Options of this command stand before it; what\n"
-        "follows goes to the program unchanged. For a native program -o, --no-output, -q and\n"
-        "--label count.",
+        "follows goes to the program unchanged. For a native program -o, --no-output, -q,\n"
+        "--label and --mpi-calls count. A launcher of MPI goes in front of this command.",
     .options = options,
     .num_options = CLI_COUNT(options),
     .min_words = 1,

@@ -11,4 +11,7 @@ bool cli_is_binary(const char *path);
  * False whenever that cannot be told. */
 bool cli_lacks_recorder(const char *path);
 
+/* Which MPI the loader would bring in for the binary: "openmpi", "mpich" or NULL. */
+const char *cli_mpi_of(const char *path);
+
 #endif

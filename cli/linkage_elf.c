@@ -16,6 +16,7 @@
 /* A text that every copy of the recorder contains. */
 #define RECORDER_TEXT "SCOPE_PROFILER_RUN_OUTPUT"
 #define LOADER_NAME_ROOM 256
+#define LONGEST_NEEDLE ((size_t)32)
 
 extern char **environ;
 
@@ -86,20 +87,21 @@ static bool read_loader_name(const image *file, char *out, size_t room)
     return false;
 }
 
-/* Reads all of `input`; true when `needle` occurs in it. */
-static bool occurs_in_stream(int input, const char *needle)
+/* Reads all of `input`; the number of the first needle of which it holds one, `count` when of none. */
+static size_t find_in_stream(int input, const char *const *needles, size_t count)
 {
     char buffer[8192];
-    size_t kept = 0, length = strlen(needle);
-    bool found = false;
+    size_t kept = 0, first = count;
     for (;;) {
         ssize_t got = read(input, buffer + kept, sizeof buffer - kept);
         size_t filled;
         if (got <= 0)
-            return found;
+            return first;
         filled = kept + (size_t)got;
-        found = found || memmem(buffer, filled, needle, length) != NULL;
-        kept = filled < length - 1 ? filled : length - 1;
+        for (size_t i = 0; i < first; i++)
+            if (memmem(buffer, filled, needles[i], strlen(needles[i])) != NULL)
+                first = i;
+        kept = filled < LONGEST_NEEDLE ? filled : LONGEST_NEEDLE;
         memmove(buffer, buffer + filled - kept, kept);
     }
 }
@@ -129,19 +131,54 @@ static int start_listing(const char *loader, const char *path, pid_t *out_child)
     return ends[0];
 }
 
-/* True when the loader listed the libraries and the recorder's was not among them. */
-static bool loader_finds_no_recorder(const char *loader, const char *path)
+/* Which of the names the loader lists first among the libraries of a program; `count` when none, and
+ * when it could not list them, which `*out_listed` tells. */
+static size_t find_library(const char *loader, const char *path, const char *const *names, size_t count,
+                           bool *out_listed)
 {
     pid_t child;
     int status, output = start_listing(loader, path, &child);
-    bool found;
+    size_t found;
+    *out_listed = false;
     if (output < 0)
-        return false;
-    found = occurs_in_stream(output, LIBRARY_NAME);
+        return count;
+    found = find_in_stream(output, names, count);
     close(output);
     if (waitpid(child, &status, 0) != child)
-        return false;
-    return !found && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        return found;
+    *out_listed = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return found;
+}
+
+/* True when the loader listed the libraries and the recorder's was not among them. */
+static bool loader_finds_no_recorder(const char *loader, const char *path)
+{
+    static const char *const names[] = {LIBRARY_NAME};
+    bool is_listed;
+    return find_library(loader, path, names, 1, &is_listed) == 1 && is_listed;
+}
+
+const char *cli_mpi_of(const char *path)
+{
+    static const struct {
+        const char *library, *mpi;
+    } known[] = {{"libmpi.so.40", "openmpi"}, {"libmpich.so.", "mpich"}, {"libmpi.so.12", "mpich"},
+                 {"libmpi_mpifh.so.40", "openmpi"}};
+    enum { NUM_KNOWN = sizeof known / sizeof known[0] };
+    const char *names[NUM_KNOWN];
+    char loader[LOADER_NAME_ROOM];
+    bool is_listed;
+    image file;
+    if (!map_file(path, &file))
+        return NULL;
+    bool is_dynamic = is_elf(&file) && read_loader_name(&file, loader, sizeof loader);
+    unmap(&file);
+    if (!is_dynamic)
+        return NULL;
+    for (size_t i = 0; i < NUM_KNOWN; i++)
+        names[i] = known[i].library;
+    size_t found = find_library(loader, path, names, NUM_KNOWN, &is_listed);
+    return found < NUM_KNOWN ? known[found].mpi : NULL;
 }
 
 bool cli_lacks_recorder(const char *path)

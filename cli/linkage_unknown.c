@@ -12,3 +12,9 @@ bool cli_lacks_recorder(const char *path)
     (void)path;
     return false;
 }
+
+const char *cli_mpi_of(const char *path)
+{
+    (void)path;
+    return NULL;
+}

@@ -70,7 +70,7 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
         {.name = "aggregation_mode", FLAG, .is_native = true,
          .help = "Keep counts and totals only, no single calls."},
     [SP_SETTING_PROFILE_MPI_CALLS] =
-        {.name = "profile_mpi_calls", FLAG, .help = "Record the calls made through mpi4py."},
+        {.name = "profile_mpi_calls", FLAG, .help = "Record the calls of MPI."},
     [SP_SETTING_TRACK_THREADS] =
         {.name = "track_threads", FLAG, .is_native = true,
          .help = "Show every thread as a lane of its own."},

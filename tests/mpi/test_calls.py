@@ -3,11 +3,13 @@ by hand from the programs."""
 
 import shutil
 import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 import scope_profiler
-from scope_profiler import read_profile
+from scope_profiler import parse_mpi_region, read_profile
 
 PROGRAMS = Path(__file__).parent / "programs"
 CORE = Path(scope_profiler.__file__).parent / "_core"
@@ -129,8 +131,7 @@ COUNTS_FORTRAN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("size", [2, 4])
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize(("module", "size"), [("mpi", 2), ("mpi_f08", 4)])
 def test_one_call_of_fortran_is_one_record(mpi, module, size, tmp_path):
     text = (PROGRAMS / "calls.f90.in").read_text().replace("@MODULE@", module)
     for name, kind in MODULES[module].items():
@@ -173,8 +174,8 @@ MPI4PY = """
 """
 
 
-@pytest.mark.parametrize("size", [2, 4])
-def test_calls_of_mpi4py(mpi, size, tmp_path):
+def test_calls_of_mpi4py(mpi, tmp_path):
+    size = 4
     mpi.run(size, MPI4PY, LD_PRELOAD=preload(mpi)).check()
     calls = Calls([tmp_path / "run.h5"])
     for rank in range(size):
@@ -206,3 +207,114 @@ def test_the_library_of_another_mpi_is_refused(mpi, tmp_path):
     ended = mpi.run_words(1, ["env", f"LD_PRELOAD={path}", program, "run", "data.bin"])
     assert ended.code != 0
     assert "preload the one of that MPI" in ended.err + ended.out
+
+
+# ---- the command -----------------------------------------------------------------------------
+
+COMMAND = Path(sys.executable).parent / "scope-profiler"
+
+
+def test_the_command_starts_a_program_with_the_library_of_its_mpi(mpi, tmp_path):
+    preload(mpi)
+    program = compiled(mpi, "mpicc", PROGRAMS / "calls.c", "-std=c99", "-w")
+    words = [COMMAND, "run", "-q", "--mpi-calls", "-o", tmp_path / "out.h5", "--", program, "run", "data.bin"]
+    mpi.run_words(2, words).check()
+    files = sorted(tmp_path.glob("out*.h5"))
+    assert len(files) == 2
+    for path, rank in ((path, rank) for path in files for rank in read_profile(path)["all"].regions):
+        # Here the recording lasts from the first to the last line of the program.
+        assert Calls([path]).counts(rank) == {**COUNTS_C, "MPI_Barrier": 5}
+
+
+SCRIPT = """
+    import os
+    from mpi4py import MPI
+    comm = MPI.COMM_WORLD
+    rank, size = comm.Get_rank(), comm.Get_size()
+    comm.Send(bytearray(100 + rank), dest=(rank + 1) % size, tag=3)
+    comm.Recv(bytearray(1000), source=(rank - 1) % size, tag=3)
+    comm.Barrier()
+    print(os.environ.get("LD_PRELOAD"))
+"""
+
+
+def run_script(mpi, *options, text=SCRIPT, size=2, **environment):
+    path = mpi.folder / "script.py"
+    path.write_text(textwrap.dedent(text))
+    return mpi.run_words(size, [COMMAND, "run", "-q", "-o", "run.h5", *options, path], **environment)
+
+
+def test_the_command_starts_a_script_with_the_library_of_its_mpi(mpi, tmp_path):
+    preload(mpi)
+    ended = run_script(mpi, "--mpi-calls").check()
+    assert ended.out.count("None") == 2  # what the script starts is its own business
+    calls = Calls([tmp_path / "run.h5"])
+    for rank in range(2):
+        assert calls.counts(rank) == {"MPI_Send": 1, "MPI_Recv": 1, "MPI_Barrier": 1}
+        assert calls.column("MPI_Send", rank, "bytes") == [100 + rank]
+
+
+def test_without_the_option_nothing_is_recorded(mpi, tmp_path):
+    run_script(mpi).check()
+    assert read_profile(tmp_path / "run.h5").region_names == []
+
+
+def test_a_program_without_mpi_is_refused(tmp_path):
+    done = subprocess.run(
+        [COMMAND, "run", "--mpi-calls", "--", "/bin/true"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 1
+    assert "'/bin/true' is linked neither to Open MPI nor to MPICH" in done.stderr
+    assert "mpirun -n 4 scope-profiler run" in done.stderr
+
+
+# ---- proxies ---------------------------------------------------------------------------------
+
+PROXIES = """
+    from mpi4py import MPI
+    from scope_profiler import ProfileManager, ProfiledMPIComm, ProfiledMPIRequest
+    with ProfileManager.session(file_path="run.h5", profile_mpi_calls=True, verbose=False):
+        comm = MPI.COMM_WORLD
+        assert isinstance(comm, ProfiledMPIComm) and isinstance(comm, MPI.Intracomm)
+        rank, size = comm.Get_rank(), comm.Get_size()
+        after, before = (rank + 1) % size, (rank - 1) % size
+        request = comm.Isend(bytearray(16), dest=after, tag=5)
+        assert isinstance(request, ProfiledMPIRequest) and isinstance(request, MPI.Request)
+        comm.Recv(bytearray(32), before, 5)
+        request.Wait()
+        assert comm.bcast({"a": 1}, root=1) == {"a": 1}
+        assert comm.allreduce(rank) == sum(range(size))
+        copy = comm.Dup()
+        assert isinstance(copy, ProfiledMPIComm)
+        copy.Barrier()
+        half = copy.Split(rank // 2, rank)
+        assert half.sendrecv(rank, half.Get_rank()) == rank
+        window = MPI.Win.Allocate(8, comm=copy)  # a proxy is a communicator for everything
+        window.Free()
+        world = comm.py2f()
+    assert not isinstance(MPI.COMM_WORLD, ProfiledMPIComm)
+    if rank == 0:
+        print(world)
+"""
+
+
+def test_proxies_where_the_library_is_not_in_front(mpi, tmp_path):
+    ended = mpi.run(2, PROXIES).check()
+    world = int(ended.out.split()[0])
+    results = read_profile(tmp_path / "run.h5")
+    found = [parse_mpi_region(name) for name in results.region_names if name.startswith("mpi:")]
+    by_operation = {}
+    for about in found:
+        by_operation.setdefault(about.operation, []).append(about)
+    isend = by_operation["isend"]
+    assert {(a.kind, a.bytes, a.root, a.tag, a.communicator) for a in isend} == {
+        ("point-to-point", 16, -1, 5, world)}  # fmt: skip
+    assert sorted(a.peer for a in isend) == [0, 1]
+    assert {(a.bytes, a.tag) for a in by_operation["recv"]} == {(32, 5)}
+    assert {a.kind for a in by_operation["wait"]} == {"wait"}
+    assert all(a.request is not None for a in by_operation["wait"])
+    assert [(a.bytes, a.root) for a in by_operation["bcast"]] == [(-1, 1)]
+    assert world not in [a.communicator for a in by_operation["barrier"]]
+    name = next(name for name in results.region_names if name.startswith("mpi:isend"))
+    assert {"mpi", "mpi.kind:point-to-point", "mpi.operation:isend", "mpi.bytes:16", "mpi.root:-1", "mpi.tag:5",
+            f"mpi.communicator:{world}"} <= set(results[name].tags)  # fmt: skip

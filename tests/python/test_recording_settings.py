@@ -174,7 +174,6 @@ def test_bad_values_are_refused(settings, error, text):
         ({"use_likwid": True}, "pylikwid"),
         ({"use_line_profiler": True}, "line_profiler"),
         ({"use_nvtx": True}, "nvtx"),
-        ({"profile_mpi_calls": True}, "mpi4py|profile_mpi_calls"),
         ({"use_gpu_timing": True}, "use_gpu_timing"),
         ({"perf_events": ["cycles"]}, "perf_events"),
         ({"track_async": True}, "track_async"),

@@ -33,6 +33,16 @@ if TYPE_CHECKING:
     from .inspection import collect_file_metadata, inspect_file
     from .json_export import JSONProfileError, export_json, read_json, write_json
     from .likwid_data import LikwidRegionResult
+    from .mpi_calls import (
+        MPIRegionMetadata,
+        ProfiledMPIComm,
+        ProfiledMPIRequest,
+        format_mpi_region,
+        message_nbytes,
+        parse_mpi_region,
+        profile_mpi4py,
+        profile_mpi_comm,
+    )
     from .mpi_region import MPIRegion
     from .perf_events import PerfEventError, PerfEventTotals
     from .prof_export import export_flamegraph_svg, export_prof, load_prof, to_pstats
@@ -67,10 +77,13 @@ _LAZY = {
     "JSONProfileError": "json_export",
     "LikwidRegionResult": "likwid_data",
     "MPIRegion": "mpi_region",
+    "MPIRegionMetadata": "mpi_calls",
     "MemrayOptions": "profile_config",
     "NestingError": "call_stack",
     "PerfEventError": "perf_events",
     "PerfEventTotals": "perf_events",
+    "ProfiledMPIComm": "mpi_calls",
+    "ProfiledMPIRequest": "mpi_calls",
     "ProfilingOptions": "profile_config",
     "ProfilingResults": "results",
     "ProfilingRun": "profile_manager",
@@ -89,10 +102,13 @@ _LAZY = {
     "export_plot_data": "plot_data",
     "export_prof": "prof_export",
     "export_speedscope": "trace_export",
+    "format_mpi_region": "mpi_calls",
     "inspect_file": "inspection",
     "load": "profile_io",
     "load_prof": "prof_export",
     "merge_results": "results",
+    "message_nbytes": "mpi_calls",
+    "parse_mpi_region": "mpi_calls",
     "plot_duration_timeseries": "plotting_scripts",
     "plot_durations": "plotting_scripts",
     "plot_flame": "plotting_scripts",
@@ -103,6 +119,8 @@ _LAZY = {
     "plot_scaling_efficiency": "plotting_scripts",
     "plot_speedup": "plotting_scripts",
     "plot_weak_scaling": "plotting_scripts",
+    "profile_mpi4py": "mpi_calls",
+    "profile_mpi_comm": "mpi_calls",
     "read_h5": "h5reader",
     "read_h5_summary": "h5reader",
     "read_json": "json_export",
@@ -139,22 +157,22 @@ setup_from_env = ProfileManager.setup_from_env
 
 __all__ = [
     "CallArrays", "CorruptProfileError", "EventDataUnavailableError", "GPUOptions", "HDF5Options",
-    "JSONProfileError", "LikwidRegionResult", "MPIRegion", "MemrayOptions", "NestingError",
-    "PerfEventError", "PerfEventTotals", "ProfileManager",
-    "ProfilingOptions", "ProfilingResults", "ProfilingRun", "Region", "RegionFactory",
-    "RegionHandle", "build_call_arrays", "build_call_stack", "call_stack_children",
+    "JSONProfileError", "LikwidRegionResult", "MPIRegion", "MPIRegionMetadata", "MemrayOptions",
+    "NestingError", "PerfEventError", "PerfEventTotals", "ProfileManager", "ProfiledMPIComm",
+    "ProfiledMPIRequest", "ProfilingOptions", "ProfilingResults", "ProfilingRun", "Region",
+    "RegionFactory", "RegionHandle", "build_call_arrays", "build_call_stack", "call_stack_children",
     "call_stack_roots", "collect_file_metadata", "collect_region_statistics", "define_region",
-    "export_chrome_trace", "export_flamegraph_svg", "export_json", "export_plot_data", "export_prof",
-    "export_speedscope", "finalize", "inspect_file", "instrument", "is_active", "is_configured",
-    "last_results", "load", "load_prof", "merge_results", "metadata", "pause",
+    "export_chrome_trace", "export_flamegraph_svg", "export_json", "export_plot_data",
+    "export_prof", "export_speedscope", "finalize", "format_mpi_region", "inspect_file",
+    "instrument", "is_active", "is_configured", "last_results", "load", "load_prof",
+    "merge_results", "message_nbytes", "metadata", "parse_mpi_region", "pause",
     "plot_duration_timeseries", "plot_durations", "plot_flame", "plot_flame_chart",
-    "plot_flame_graph", "plot_gantt", "plot_rank_heatmap", "plot_scaling_efficiency", "plot_speedup",
-    "plot_weak_scaling", "profile",
-    "profile_command", "profile_script", "read_h5",
-    "read_h5_summary", "read_json", "read_profile", "recorded_regions", "region", "region_factory",
-    "register_opt_in_tag", "registered_regions", "reset", "resume", "run", "session", "setup",
-    "setup_from_env", "sniff_profile_format", "to_pstats", "write_json", "write_profile",
-    "write_region_statistics_json",
+    "plot_flame_graph", "plot_gantt", "plot_rank_heatmap", "plot_scaling_efficiency",
+    "plot_speedup", "plot_weak_scaling", "profile", "profile_command", "profile_mpi4py",
+    "profile_mpi_comm", "profile_script", "read_h5", "read_h5_summary", "read_json", "read_profile",
+    "recorded_regions", "region", "region_factory", "register_opt_in_tag", "registered_regions",
+    "reset", "resume", "run", "session", "setup", "setup_from_env", "sniff_profile_format",
+    "to_pstats", "write_json", "write_profile", "write_region_statistics_json",
 ]  # fmt: skip
 
 

@@ -46,6 +46,11 @@ def _check_needed(setting: str) -> None:
 def refuse_instrument(setting: str) -> None:
     """Raises for an instrument that cannot be had: the module is not there, or this build lacks it."""
     module = _INSTRUMENTS[setting]
+    if setting == "profile_mpi_calls":
+        from ._mpi_library import is_loaded
+
+        if is_loaded() or _is_installed("mpi4py"):
+            return
     if module is not None and not _is_installed(module):
         raise ImportError(f"{module} is not installed; {setting} needs it", name=module)
     raise RuntimeError(f"{setting} is not available in this build of scope_profiler")

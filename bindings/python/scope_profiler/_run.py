@@ -344,6 +344,10 @@ def main(words):
     manager = ProfileManager._default
     try:
         options = _Options(words[:split])
+        if options.settings.get("profile_mpi_calls"):
+            from ._mpi_library import start_again_with_library
+
+            start_again_with_library()
         manager.setup(**options.settings)
         program = _program_of(options, words[split + 1:])
         tracing = _start_tracing(manager, program, options)

@@ -129,6 +129,10 @@ class Session:
         manager, run = self._manager, self._run
         if manager._session is self:
             manager._session = None
+        if run is not None and run._config.profile_mpi_calls:
+            from ._setup import stop_recording_mpi
+
+            stop_recording_mpi()
         if run is None or manager._config is not run._config or not manager.is_configured():
             return
         self.close_root()

@@ -125,3 +125,24 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         "enable_tags": tuple(config._enabled_tags),
     }
 
+
+
+def start_recording_mpi(config: ProfilingConfig) -> None:
+    """Has the calls of MPI recorded if the configuration asks for it and no library does it."""
+    if not config.profile_mpi_calls or config.deactivate_profiling:
+        return
+    from . import _mpi_library
+
+    if not _mpi_library.is_loaded():
+        from .mpi_calls import profile_mpi4py
+
+        profile_mpi4py()
+
+
+def stop_recording_mpi() -> None:
+    """Puts mpi4py's communicators back where they were replaced."""
+    import sys
+
+    calls = sys.modules.get("scope_profiler.mpi_calls")
+    if calls is not None:
+        calls.restore_mpi4py()

@@ -339,6 +339,7 @@ class ProfileManager:
                 )
             config = _setup.make_config(options, output, region_tags, config_path, overrides)
             manager._activate(config)
+            _setup.start_recording_mpi(config)
             if auto_finalize:
                 manager._finalize_at_exit()
             return ProfilingRun(manager, config, None if output is _UNSET else output)
@@ -664,7 +665,7 @@ class ProfileManager:
             output: The output; default ``profiling_data.h5``.
             recursive: Trace all Python calls.
             all: Trace the standard library and installed packages too.
-            mpi_calls: Record the calls made through mpi4py.
+            mpi_calls: Record the calls of MPI.
 
         Returns:
             The :class:`subprocess.CompletedProcess`, with the results as ``profile_results``.

@@ -10,6 +10,15 @@ static const char *const libraries[] = {"libmpich.so.12", "libmpi.so.12", "libmp
                                         "libmpifort.so.12"};
 #endif
 
+/* Tells that this library is in the process, and for which MPI. */
+#ifdef OPEN_MPI
+SP_API extern const char scope_profiler_pmpi_mpi[];
+const char scope_profiler_pmpi_mpi[] = "openmpi";
+#else
+SP_API extern const char scope_profiler_pmpi_mpi[];
+const char scope_profiler_pmpi_mpi[] = "mpich";
+#endif
+
 /* A library that came in with local scope (by way of a Python module, say) is not among those that
  * follow this one. */
 sp_os_function sp_pmpi_find(const char *name)
