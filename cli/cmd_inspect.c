@@ -92,6 +92,7 @@ static int inspect_files(const cli_arguments *arguments, char *const *files, siz
         .hide_metadata = cli_has(arguments, "regions-only"),
         .hide_regions = cli_has(arguments, "metadata-only"),
         .full = cli_has(arguments, "full"),
+        .show_mpi = cli_has(arguments, "mpi"),
     };
     const char **sources = cli_values(arguments, "source", &options.num_sources);
     int first_failure = CLI_OK;
@@ -142,6 +143,8 @@ static const cli_option options[] = {
     {.name = "full", .kind = CLI_FLAG, .help = "do not shorten long metadata values"},
     {.name = "source", .kind = CLI_LIST, .value_name = "NAME",
      .help = "show where these regions are defined, and their source text"},
+    {.name = "mpi", .kind = CLI_FLAG, .excludes = "json",
+     .help = "show the calls of MPI: time by rank and operation, messages between ranks"},
     {.name = "export-metadata", .kind = CLI_VALUE, .value_name = "PATH",
      .help = "write the metadata of all files as JSON to PATH ('-': standard output)"},
     {.name = "quiet", .letter = 'q', .kind = CLI_FLAG,

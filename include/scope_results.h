@@ -225,6 +225,54 @@ SP_API int sp_results_call_tree(sp_results *results, uint32_t rank, sp_call_tree
 SP_API int sp_results_reconstruct(sp_results *results, uint32_t rank, sp_call_tree *out,
                                   sp_error *error);
 
+/* ---- Calls of MPI ----------------------------------------------------------------------------*/
+
+/* One rank that called MPI. Times add up over its threads. Of the time in collective operations that
+ * block, `imbalance` is the wait until the last rank had come to the same operation, `transfer` the
+ * rest; both are 0 for calls that were recorded without metadata. */
+typedef struct sp_mpi_rank {
+    uint32_t rank;
+    uint64_t calls;
+    int64_t time_ns, imbalance_ns, transfer_ns;
+} sp_mpi_rank;
+
+/* What one rank of the job sent to another: messages, and one-sided accesses in the direction in which
+ * their data went. Collective operations are not in it. */
+typedef struct sp_mpi_link {
+    uint32_t from, to;
+    uint64_t messages, bytes;
+} sp_mpi_link;
+
+/* One operation, over all ranks. `bytes`: of all calls, where they were noted. */
+typedef struct sp_mpi_operation {
+    const char *name, *kind;
+    uint64_t calls, bytes;
+    int64_t time_ns, imbalance_ns, transfer_ns;
+} sp_mpi_operation;
+
+/* Ranks ascending; links by sender, then receiver, those with messages only; operations by time, the
+ * largest first. */
+typedef struct sp_mpi_summary {
+    const sp_mpi_rank *ranks;
+    size_t num_ranks;
+    const sp_mpi_link *links;
+    size_t num_links;
+    const sp_mpi_operation *operations;
+    size_t num_operations;
+} sp_mpi_summary;
+
+typedef struct sp_mpi_report sp_mpi_report;
+
+/* Looks at the regions with the tag "mpi"; a run without any gives an empty report. Names are borrowed
+ * from the run, which must live as long. SP_ERR_NO_MEMORY, and what reading columns may give. */
+SP_API int sp_mpi_report_create(sp_results *results, sp_mpi_report **out, sp_error *error);
+/* Belongs to the report. */
+SP_API const sp_mpi_summary *sp_mpi_report_get(const sp_mpi_report *report);
+/* The report as tables, UTF-8; free() it. Of many ranks only the links with most bytes are shown. */
+SP_API int sp_mpi_report_format(const sp_mpi_report *report, char **out_text, sp_error *error);
+/* NULL is fine. */
+SP_API void sp_mpi_report_free(sp_mpi_report *report);
+
 /* ---- Summary table ---------------------------------------------------------------------------*/
 
 typedef enum sp_summary_sort {
@@ -332,6 +380,7 @@ typedef struct sp_inspection_options {
     bool full;                  /* long metadata values are not clipped */
     const char *const *sources; /* regions whose source text is shown */
     size_t num_sources;
+    bool show_mpi; /* the tables of the calls of MPI */
 } sp_inspection_options;
 
 /* Title, sizes, metadata by section, region table, sources as one UTF-8 text; free() it. */

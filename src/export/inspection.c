@@ -8,6 +8,7 @@
 #include "scope_results.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RULE_WIDTH 78
@@ -319,6 +320,22 @@ static void add_sources(sp_text *out, sp_results *results, const sp_inspection_o
         add_source(out, results, options->sources[i]);
 }
 
+static int add_mpi(sp_text *out, sp_results *results, bool color, sp_error *error)
+{
+    sp_mpi_report *report = NULL;
+    char *text = NULL;
+    int status = sp_mpi_report_create(results, &report, error);
+    if (status == SP_OK)
+        status = sp_mpi_report_format(report, &text, error);
+    if (status == SP_OK) {
+        add_heading(out, "MPI", color);
+        sp_text_add(out, text);
+    }
+    free(text);
+    sp_mpi_report_free(report);
+    return status;
+}
+
 int sp_results_inspect(sp_results *results, const sp_inspection_options *options, char **out_text,
                        sp_error *error)
 {
@@ -335,6 +352,8 @@ int sp_results_inspect(sp_results *results, const sp_inspection_options *options
         status = add_regions(&out, results, summary, error);
     if (status == SP_OK && !options->hide_regions)
         status = sp_add_counter_tables(&out, results, summary, error);
+    if (status == SP_OK && options->show_mpi)
+        status = add_mpi(&out, results, summary->color, error);
     if (status == SP_OK)
         add_sources(&out, results, options, summary->color);
     if (status == SP_OK) {

@@ -318,3 +318,47 @@ def test_proxies_where_the_library_is_not_in_front(mpi, tmp_path):
     name = next(name for name in results.region_names if name.startswith("mpi:isend"))
     assert {"mpi", "mpi.kind:point-to-point", "mpi.operation:isend", "mpi.bytes:16", "mpi.root:-1", "mpi.tag:5",
             f"mpi.communicator:{world}"} <= set(results[name].tags)  # fmt: skip
+
+
+# ---- results ---------------------------------------------------------------------------------
+
+
+def test_who_sent_how_much_to_whom(mpi, tmp_path):
+    size = 4
+    program = compiled(mpi, "mpicc", PROGRAMS / "calls.c", "-std=c99", "-w")
+    mpi.run_words(size, [program, "run", "data.bin"], LD_PRELOAD=preload(mpi)).check()
+    reports = [read_profile(path).mpi for path in sorted(tmp_path.glob("run_rank*.h5"))]
+    sent, messages = sum(r.bytes for r in reports), sum(r.messages for r in reports)
+    expected = [[0] * size for _ in range(size)]
+    counted = [[0] * size for _ in range(size)]
+    for rank in range(size):
+        after, before = (rank + 1) % size, (rank - 1) % size
+        # Three sends of rank + 1 integers, a persistent one of ten started four times, a put of six.
+        expected[rank][after] += 3 * 4 * (rank + 1) + 4 * 40 + 24
+        counted[rank][after] += 3 + 4 + 1
+        expected[rank][before] += 3 * 20  # the other persistent one, started three times
+        counted[rank][before] += 3
+        expected[after][rank] += 3 * 4  # the get
+        counted[after][rank] += 1
+        expected[rank][rank ^ 1] += 16  # within the pair
+        counted[rank][rank ^ 1] += 1
+    assert sent.tolist() == expected
+    assert messages.tolist() == counted
+
+
+def test_a_late_rank_lets_the_others_wait(mpi, tmp_path):
+    mpi.run(2, """
+        import time
+        from mpi4py import MPI
+        from scope_profiler import ProfileManager
+        comm = MPI.COMM_WORLD
+        ProfileManager.setup(file_path="run.h5")
+        comm.Barrier()
+        time.sleep(0.3 * comm.Get_rank())
+        comm.Barrier()
+        ProfileManager.finalize(verbose=False)
+    """, LD_PRELOAD=preload(mpi)).check()  # fmt: skip
+    early, late = read_profile(tmp_path / "run.h5").mpi.ranks
+    assert early.calls == late.calls == 2
+    assert 0.1 < early.imbalance <= early.time
+    assert late.time - late.transfer < 0.1 < early.time

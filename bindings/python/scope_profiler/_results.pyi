@@ -139,6 +139,13 @@ class Run:
     def percentiles(
         self, region: int, percents: Sequence[float], ranks: Sequence[int] | None = None
     ) -> tuple[float, ...] | None: ...
+    def mpi(
+        self,
+    ) -> tuple[
+        list[tuple[int, int, int, int, int]],
+        list[tuple[int, int, int, int]],
+        list[tuple[str, str, int, int, int, int, int]],
+    ]: ...
     def imbalance(self, region: int, ranks: Sequence[int] | None = None, /) -> float: ...
     def export(
         self,

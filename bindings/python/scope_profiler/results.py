@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .concurrency import TaskInfo, ThreadInfo
+    from .mpi_report import MPIReport
 
     Patterns = str | Iterable[str] | None
     Ranks = int | list[int] | tuple[int, ...] | None
@@ -217,6 +218,13 @@ class ProfilingResults(Counters):
             f"<ProfilingResults '{self.file_path or self.display_label}': {len(self)} region(s), "
             f"{self.num_ranks} rank(s)>"
         )
+
+    @property
+    def mpi(self) -> MPIReport:
+        """What the recorded calls of MPI say: time by rank and operation, messages between ranks."""
+        from .mpi_report import MPIReport
+
+        return MPIReport(self._run, self.num_ranks)
 
     def __reduce__(self) -> tuple[Any, ...]:
         from ._pickling import reduce_results

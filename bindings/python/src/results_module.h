@@ -156,6 +156,9 @@ PyObject *run_add_extra_text(PyObject *self, PyObject *args);
 PyObject *run_extra_texts(PyObject *self, PyObject *name);
 PyObject *run_prof_bytes(PyObject *self, PyObject *args, PyObject *kwargs);
 
+/* results_mpi.c */
+PyObject *run_mpi(PyObject *self, PyObject *ignored);
+
 /* results_arrow.c */
 PyObject *run_arrow_stream(PyObject *self, PyObject *rows);
 

@@ -477,6 +477,10 @@ static PyMethodDef run_methods[] = {
     {"imbalance", FASTCALL(run_imbalance),
      "imbalance($self, region, ranks=None, /)\n--\n\nSlowest over mean of the rank totals."},
     {"times", run_times, METH_NOARGS, "times($self, /)\n--\n\nTimes of the run in ns."},
+    {"mpi", run_mpi, METH_NOARGS,
+     "mpi($self, /)\n--\n\n"
+     "Calls of MPI: (rank, calls, ns, imbalance, transfer) of ranks, (from, to, messages, bytes) of links, "
+     "(name, kind, calls, bytes, ns, imbalance, transfer) of operations."},
     {"add_row", KEYWORDS(run_add_row),
      "add_row($self, region, rank, starts=None, ends=None, columns=None, source_file=None, "
      "source_line=None, source_text=None, tags_json=None, event_metadata_json=None, "
