@@ -69,12 +69,10 @@ _COLLECTIVES = {
 
 _SENDS = ("Send", "Bsend", "Ssend", "Rsend")
 _FILES = [
-    f"{action}{place}{form}"
+    f"{action}{place}"
     for action in ("read", "write")
     for place in ("", "_at", "_all", "_at_all", "_shared", "_ordered")
-    for form in ("",)
-] + ["iread", "iwrite", "iread_at", "iwrite_at", "iread_all", "iwrite_all", "iread_at_all",
-     "iwrite_at_all", "iread_shared", "iwrite_shared"]  # fmt: skip
+] + [f"i{action}{place}" for action in ("read", "write") for place in ("", "_at", "_all", "_at_all", "_shared")]
 
 _MADE = "sp_pmpi_comm_made({}[0]);"
 
@@ -157,10 +155,6 @@ class Argument:
         self.type = re.sub(r"\bconst\b|\s", "", self.text[: self.text.rindex(self.name)])
         self.is_array = "[" in self.text
         self.is_text = self.type in ("char*", "char**")
-
-    def parameter(self):
-        """The declaration of it in a function of ours, and its name in a call of that."""
-        return self.text
 
 
 def prototypes(text):

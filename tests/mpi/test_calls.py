@@ -77,11 +77,34 @@ COUNTS_C = {
 }  # fmt: skip
 
 
+def check_matrix(size, files):
+    """Who sent how much to whom in that program."""
+    reports = [read_profile(path).mpi for path in files]
+    expected = [[0] * size for _ in range(size)]
+    counted = [[0] * size for _ in range(size)]
+    for rank in range(size):
+        after, before = (rank + 1) % size, (rank - 1) % size
+        for other, num_bytes, num_messages in (
+            (after, 3 * 4 * (rank + 1), 3),
+            (after, 4 * 40, 4),  # the persistent send of ten integers, started four times
+            (before, 3 * 20, 3),  # the one of twenty bytes, three times
+            (after, 24, 1),  # the put
+            (rank ^ 1, 16, 1),  # within the pair
+        ):
+            expected[rank][other] += num_bytes
+            counted[rank][other] += num_messages
+        expected[after][rank] += 12  # the get
+        counted[after][rank] += 1
+    assert sum(report.bytes for report in reports).tolist() == expected
+    assert sum(report.messages for report in reports).tolist() == counted
+
+
 @pytest.mark.parametrize("size", [2, 4])
 def test_every_kind_of_call_of_c(mpi, size, tmp_path):
     program = compiled(mpi, "mpicc", PROGRAMS / "calls.c", "-std=c99", "-w")
     mpi.run_words(size, [program, "run", "data.bin"], LD_PRELOAD=preload(mpi)).check()
-    calls = Calls(sorted(tmp_path.glob("run_rank*.h5")))
+    files = sorted(tmp_path.glob("run_rank*.h5"))
+    calls = Calls(files)
     for rank in range(size):
         after, before = (rank + 1) % size, (rank - 1) % size
         own = 4 * (rank + 1)
@@ -116,6 +139,7 @@ def test_every_kind_of_call_of_c(mpi, size, tmp_path):
         half, copy = calls.column("MPI_Barrier", rank, "comm")[1:]
         assert half != copy == inner["comm"] and 0 not in (half, copy)
         assert calls.column("MPI_Barrier", rank, "comm") == calls.column("MPI_Barrier", rank ^ 1, "comm")
+    check_matrix(size, files)
     assert set(calls.tags["MPI_Isend"]) == {"mpi", "mpi.kind:point-to-point", "mpi.operation:isend"}
     assert "mpi.kind:collective" in calls.tags["MPI_Bcast"]
     assert "mpi.kind:wait" in calls.tags["MPI_Waitall"]
@@ -321,29 +345,6 @@ def test_proxies_where_the_library_is_not_in_front(mpi, tmp_path):
 
 
 # ---- results ---------------------------------------------------------------------------------
-
-
-def test_who_sent_how_much_to_whom(mpi, tmp_path):
-    size = 4
-    program = compiled(mpi, "mpicc", PROGRAMS / "calls.c", "-std=c99", "-w")
-    mpi.run_words(size, [program, "run", "data.bin"], LD_PRELOAD=preload(mpi)).check()
-    reports = [read_profile(path).mpi for path in sorted(tmp_path.glob("run_rank*.h5"))]
-    sent, messages = sum(r.bytes for r in reports), sum(r.messages for r in reports)
-    expected = [[0] * size for _ in range(size)]
-    counted = [[0] * size for _ in range(size)]
-    for rank in range(size):
-        after, before = (rank + 1) % size, (rank - 1) % size
-        # Three sends of rank + 1 integers, a persistent one of ten started four times, a put of six.
-        expected[rank][after] += 3 * 4 * (rank + 1) + 4 * 40 + 24
-        counted[rank][after] += 3 + 4 + 1
-        expected[rank][before] += 3 * 20  # the other persistent one, started three times
-        counted[rank][before] += 3
-        expected[after][rank] += 3 * 4  # the get
-        counted[after][rank] += 1
-        expected[rank][rank ^ 1] += 16  # within the pair
-        counted[rank][rank ^ 1] += 1
-    assert sent.tolist() == expected
-    assert messages.tolist() == counted
 
 
 def test_a_late_rank_lets_the_others_wait(mpi, tmp_path):

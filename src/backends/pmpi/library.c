@@ -59,6 +59,15 @@ bool sp_pmpi_is_no_comm(MPI_Comm comm)
 #endif
 }
 
+bool sp_pmpi_is_no_type(MPI_Datatype type)
+{
+#ifdef OPEN_MPI
+    return type == NULL || type == SP_FROM_FORTRAN(Type, 0);
+#else
+    return type == MPI_DATATYPE_NULL;
+#endif
+}
+
 const void *sp_pmpi_fortran_buffer(const void *buffer)
 {
 #ifdef OPEN_MPI

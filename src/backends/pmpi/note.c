@@ -22,7 +22,10 @@ void sp_pmpi_note_integer(sp_pmpi_note *note, const char *key, int64_t value)
 int64_t sp_pmpi_bytes(int64_t count, MPI_Datatype type)
 {
     int size;
-    if (count < 0 || SP_MPI(Type_size)(type, &size) != MPI_SUCCESS || size < 0)
+    if (count == 0)
+        return 0;
+    /* Asking for what is no type would end the program. */
+    if (count < 0 || sp_pmpi_is_no_type(type) || SP_MPI(Type_size)(type, &size) != MPI_SUCCESS || size < 0)
         return -1;
     return count * size;
 }

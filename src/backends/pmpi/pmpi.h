@@ -133,6 +133,7 @@ sp_os_function sp_pmpi_find(const char *name);
 bool sp_pmpi_is_own_library(void);
 MPI_Comm sp_pmpi_world(void);
 bool sp_pmpi_is_no_comm(MPI_Comm comm);
+bool sp_pmpi_is_no_type(MPI_Datatype type);
 /* MPI_IN_PLACE for the one of Fortran, else the same. */
 const void *sp_pmpi_fortran_buffer(const void *buffer);
 /* A copy of requests of Fortran; free() it. */

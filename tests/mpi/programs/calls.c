@@ -50,7 +50,11 @@ static void collectives(void)
     MPI_Allreduce(MPI_IN_PLACE, in, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Iallreduce(out, in, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Gather(rank == 0 ? MPI_IN_PLACE : out, 2, MPI_INT, all, 2, MPI_INT, 0, MPI_COMM_WORLD);
+    /* What does not count on a rank may be anything. */
+    if (rank == 0)
+        MPI_Gather(MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, all, 2, MPI_INT, 0, MPI_COMM_WORLD);
+    else
+        MPI_Gather(out, 2, MPI_INT, NULL, -1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD);
     MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_INT, all, counts, places, MPI_INT, MPI_COMM_WORLD);
     MPI_Alltoall(all, 2, MPI_INT, all + ROOM * ROOM / 2, 2, MPI_INT, MPI_COMM_WORLD);
     for (int i = 0; i < size; i++)
