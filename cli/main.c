@@ -9,6 +9,7 @@
 const cli_command *const cli_commands[] = {
     &cli_run,
     &cli_inspect,
+    &cli_report,
     &cli_diff,
     &cli_check,
     &cli_export,

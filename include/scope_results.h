@@ -479,6 +479,44 @@ SP_API int sp_export_statistics(sp_results *const *runs, const char *const *labe
                                 const sp_export_options *options, const char *path,
                                 sp_error *error);
 
+/* What a report takes and shows first; zero-initialise and set `size`. NULL options: defaults. */
+typedef enum sp_report_scaling {
+    SP_SCALING_AUTO, SP_SCALING_STRONG, SP_SCALING_WEAK, SP_SCALING_BOTH
+} sp_report_scaling;
+
+typedef enum sp_report_axis {
+    SP_AXIS_AUTO, SP_AXIS_RANKS, SP_AXIS_NODES, SP_AXIS_THREADS, SP_AXIS_CORES
+} sp_report_axis;
+
+typedef struct sp_report_options {
+    size_t size;
+    const char *const *include; /* regular expressions anchored at the start */
+    size_t num_include;
+    const char *const *exclude;
+    size_t num_exclude;
+    const char *const *include_names; /* exact region names; NULL: no such filter */
+    size_t num_include_names;
+    const uint32_t *ranks; /* NULL: all */
+    size_t num_ranks;
+    const char *const *labels;  /* one a run; NULL: their own, else the stems of their files */
+    sp_summary_sort sort;       /* order of the table */
+    const char *const *columns; /* public keys of the table's columns; NULL: the default set */
+    size_t num_columns;
+    bool no_charts;             /* tables and texts only */
+    bool no_individual_reports; /* several runs: the comparison alone */
+    sp_report_scaling scaling;  /* several runs: which scaling is meant */
+    sp_report_axis x;           /* several runs: what they are scaled over */
+} sp_report_options;
+
+/* One page that needs nothing else, for a browser. Of one run: everything; of several (256 at most):
+ * their comparison against the first, and beside it, linked, a page of each run named
+ * `<stem>-<number>-<label>.html`. Memory and size of the page do not grow with the number of calls:
+ * the longest calls are carried one by one, the others as density; the page says so. Files appear
+ * complete or not at all, missing folders are made. SP_ERR_INVALID_ARGUMENT for no run, too many, a bad
+ * pattern or column; SP_ERR_IO with path and reason. */
+SP_API int sp_export_report(sp_results *const *runs, size_t num_runs,
+                            const sp_report_options *options, const char *path, sp_error *error);
+
 /* ---- Plot data -------------------------------------------------------------------------------*/
 
 typedef enum sp_metric {

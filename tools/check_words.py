@@ -11,7 +11,7 @@ from pathlib import Path
 from tree import tree_files
 
 # Names of XML vocabularies and texts of licenses; nothing is fetched from them.
-HARMLESS_URLS = re.compile(r"https?://(www\.w3\.org/|www\.speedscope\.app/file-format-schema|localhost\b|127\.0\.0\.1\b|example\.(org|com)\b)")
+HARMLESS_URLS = re.compile(r"https?://(www\.w3\.org/|www\.speedscope\.app/file-format-schema|www\.apache\.org/|github\.com/(ecomfe/zrender|d3/)|localhost\b|127\.0\.0\.1\b|example\.(org|com)\b)")
 
 RULES = [
     (re.compile(r"(?<![\w.$}-])/(?:root|work|Users)/\w[\w./-]*"), "a path of one machine"),

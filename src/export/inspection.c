@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "export/counters.h"
+#include "export/metadata_section.h"
 #include "export/width.h"
 #include "scope_results.h"
 
@@ -71,6 +72,12 @@ static section section_of(const char *key)
     if (strncmp(key, "SLURM_", 6) == 0 || strncmp(key, "SLURMD_", 7) == 0)
         return SECTION_SLURM;
     return is_environment_name(key) ? SECTION_ENVIRONMENT : SECTION_OTHER;
+}
+
+const char *sp_metadata_section(const char *key)
+{
+    section which = section_of(key);
+    return section_titles[which < SECTION_COUNT ? which : SECTION_RUN];
 }
 
 /* Bytes of the first `characters` characters of `text`. */

@@ -19,7 +19,7 @@ void sp_layout_value(sp_json_layout *layout)
     if (layout->level == 0)
         return;
     if (layout->has_items)
-        sp_output_add(layout->out, layout->indent > 0 ? "," : ", ");
+        sp_output_add(layout->out, layout->indent == 0 ? ", " : ",");
     if (layout->indent > 0)
         begin_line(layout);
     layout->has_items = true;
@@ -45,7 +45,7 @@ void sp_layout_close(sp_json_layout *layout, char bracket)
 void sp_layout_key(sp_json_layout *layout, const char *key)
 {
     sp_layout_text(layout, key);
-    sp_output_add(layout->out, ": ");
+    sp_output_add(layout->out, layout->indent < 0 ? ":" : ": ");
     layout->follows_key = true;
 }
 

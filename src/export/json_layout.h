@@ -5,7 +5,8 @@
 #include "base/json_reader.h"
 #include "export/output.h"
 
-/* Zeroed but for `out` and `indent` (blanks a level; 0: one line). */
+/* Zeroed but for `out` and `indent` (blanks a level; 0: one line; below 0: that without
+ * blanks). */
 typedef struct sp_json_layout {
     sp_output *out;
     int indent, level;

@@ -12,6 +12,7 @@ Records where the time of a program goes and shows it.
 commands:
   run                     run a Python script or a native program and record it
   inspect                 show the metadata and the regions of profiles
+  report                  make a page for the browser of profiles
   diff                    compare two profiles, or two groups of them
   check                   fail when profiles got slower than a budget allows
   export                  write profiles in the format of another tool
@@ -129,7 +130,7 @@ def test_run_help_names_every_option(command):
 
 
 def test_help_lines_fit_a_terminal(command):
-    for name in ("run", "inspect", "diff", "check", "export", "plot", "convert", "merge", "completion", "doctor", "help"):
+    for name in ("run", "inspect", "report", "diff", "check", "export", "plot", "convert", "merge", "completion", "doctor", "help"):
         assert max(map(len, command("help", name).out.splitlines())) <= 90
 
 
@@ -145,7 +146,7 @@ def test_unknown_command(command):
     assert result.err == (
         "usage: scope-profiler [--version] [--help] <command> ...\n"
         "scope-profiler: error: argument command: invalid choice: 'inspekt' "
-        "(choose from 'run', 'inspect', 'diff', 'check', 'export', 'plot', 'convert', 'merge', 'import-native', 'config', 'doctor', 'completion', 'help')\n")
+        "(choose from 'run', 'inspect', 'report', 'diff', 'check', 'export', 'plot', 'convert', 'merge', 'import-native', 'config', 'doctor', 'completion', 'help')\n")
 
 
 @pytest.mark.parametrize("words, message", [
