@@ -6,7 +6,7 @@ import type { Change, Changes, ComparedRun, ComparisonData } from "./data";
 import { choice, clear, el, segments, swatch } from "./dom";
 import { parseFilter, type Filter } from "./filter";
 import { clip, count, shortCount, signedPercent, signedTime, time, visible } from "./format";
-import { regionColour } from "./palette";
+import { regionColours } from "./palette";
 import { Section } from "./section";
 import type { Colours } from "./theme";
 
@@ -23,10 +23,13 @@ class Comparison {
   filter: Filter = parseFilter("");
   selected = WHOLE;
   readonly names: string[];
+  readonly colours: Map<string, string>;
   private listeners: (() => void)[] = [];
 
   constructor(readonly data: ComparisonData) {
     this.names = data.regions.map((r) => visible(r.name));
+    const colours = regionColours(data.regions.map((r) => r.name));
+    this.colours = new Map(data.regions.map((r, i) => [r.name, colours[i]]));
   }
 
   onChange(listener: () => void): void {
@@ -88,11 +91,11 @@ function changeTable(c: Comparison, changes: Changes): HTMLElement {
   const most = Math.max(5, Math.min(100, ...rows.map((r) => Math.abs(r.percent ?? 0)).sort((a, b) => b - a).slice(0, 1)));
   const interval = (r: Change) => (r.low === null || r.high === null ? "–" : `${signedPercent(r.low)} … ${signedPercent(r.high)}`);
   const heads = ["region", changes.per_rank ? "baseline / rank" : "baseline", changes.per_rank ? "now / rank" : "now", "difference", "change", ""];
-  if (grouped) heads.push("interval", "false alarm");
+  if (grouped) heads.push("interval", "slower by chance");
   const line = (r: Change, isWhole: boolean) => el("tr", { class: isSure(r, grouped) ? "" : "unsure", "data-name": clip(r.name, 80) },
-    el("th", { scope: "row" }, isWhole ? null : swatch(regionColour(r.name)), el("bdi", { title: visible(r.name).slice(0, 2000) }, isWhole ? "whole run" : clip(r.name, 50)), r.a === null ? el("span", { class: "tag" }, "new") : r.b === null ? el("span", { class: "tag" }, "gone") : null),
+    el("th", { scope: "row" }, isWhole ? null : swatch(c.colours.get(r.name) ?? "#888888"), el("bdi", { title: visible(r.name).slice(0, 2000) }, isWhole ? "whole run" : clip(r.name, 50)), r.a === null ? el("span", { class: "tag" }, "new") : r.b === null ? el("span", { class: "tag" }, "gone") : null),
     el("td", {}, time(r.a)), el("td", {}, time(r.b)), el("td", {}, signedTime(r.delta)), el("td", { class: (r.delta ?? 0) > 0 ? "worse" : (r.delta ?? 0) < 0 ? "better" : "" }, signedPercent(r.percent)), el("td", {}, changeBar(r.percent, most)),
-    grouped ? [el("td", {}, interval(r)), el("td", {}, r.rate === null ? (r.p === null ? "–" : `p ${r.p.toFixed(3)}`) : `${(100 * r.rate).toFixed(1)} %`)] : null);
+    grouped ? [el("td", {}, interval(r)), el("td", {}, (r.delta ?? 0) <= 0 ? "–" : isWhole ? `p = ${(r.p ?? 1).toFixed(3)}` : `${(100 * (r.rate ?? 1)).toFixed(1)} %`)] : null);
   return el("div", { class: "scroll" }, el("table", { class: "compact changes" }, el("thead", {}, el("tr", {}, heads.map((h) => el("th", { scope: "col" }, h)))),
     el("tbody", {}, changes.whole ? line(changes.whole, true) : null, rows.slice(0, 60).map((r) => line(r, false)))));
 }
@@ -111,7 +114,7 @@ function changesSection(c: Comparison): Section {
     }
     const grouped = changes.baseline.length > 1;
     holder.appendChild(changeTable(c, changes));
-    const notes = [grouped ? `Medians of ${changes.baseline.length} and ${changes.runs.length} runs, the interval of the change, and the false discovery rate at which a region counts as slower. Faint rows may be noise.`
+    const notes = [grouped ? `Medians of ${changes.baseline.length} and ${changes.runs.length} runs, the interval of the change, and for what grew how likely that is chance (of the whole run by a rank test, of regions as false discovery rate). Faint rows may be noise.`
       : "One run a side: noise and change cannot be told apart. With three or more runs of one label on both sides the comparison has intervals."];
     if (changes.per_rank) notes.push("The numbers of ranks differ: values are means over ranks.");
     holder.appendChild(el("p", { class: "hint" }, notes.join(" ")));
@@ -129,6 +132,11 @@ function durationsSection(c: Comparison): Section {
   const section = new Section("durations", "Charts: durations", "Mean over the ranks of the time in each region.");
   let shown: number[] = [];
   const runs = c.data.runs;
+  const labels = [...new Set(runs.map((r) => r.label))];
+  const repetition = (k: number) => {
+    const same = runs.filter((r) => r.label === runs[k].label);
+    return same.indexOf(runs[k]) / same.length;
+  };
   const chart = new Chart({
     name: "durations", label: "Durations of regions in each run",
     height: () => Math.max(2, Math.min(12, c.largest().length)) * Math.max(26, 11 * Math.min(8, runs.length) + 10) + 80,
@@ -145,7 +153,7 @@ function durationsSection(c: Comparison): Section {
         xAxis: axis(colours, { type: "value", axisLabel: { formatter: (v: number) => time(v) }, splitNumber: narrow ? 2 : 5 }),
         yAxis: axis(colours, { type: "category", inverse: true, data: shown.map((i) => clip(c.names[i], narrow ? 15 : 30)), axisTick: { show: false }, axisLabel: { interval: 0, hideOverlap: false, color: colours.ink, width: narrow ? 100 : 190, overflow: "truncate" } }),
         series: runs.slice(0, 8).map((_, k) => ({
-          name: labelOf(runs, k), type: "bar", barMaxWidth: 12, barGap: "10%", itemStyle: { color: LINES[k % LINES.length], opacity: k < LINES.length ? 1 : 0.6 },
+          name: labelOf(runs, k), type: "bar", barMaxWidth: 12, barGap: "10%", itemStyle: { color: LINES[labels.indexOf(runs[k].label) % LINES.length], opacity: 1 - 0.6 * repetition(k) },
           data: shown.map((i) => c.data.regions[i].values[k]?.[0] ?? 0),
         })),
       };

@@ -3,7 +3,7 @@
 import { readTree, SESSION, type Cell, type RunData, type Spread, type TreeNode } from "./data";
 import { parseFilter, type Filter, type Numbers } from "./filter";
 import { visible } from "./format";
-import { regionColour } from "./palette";
+import { regionColours } from "./palette";
 
 export interface RegionSums extends Numbers {
   ranks: number;
@@ -28,7 +28,7 @@ export class Model {
   constructor(readonly data: RunData) {
     this.tree = readTree(data.tree);
     this.names = data.regions.map((r) => visible(r.name));
-    this.colours = data.regions.map((r) => regionColour(r.name));
+    this.colours = regionColours(data.regions.map((r) => r.name));
     this.session = data.regions.findIndex((r) => r.name === SESSION);
     for (const spread of data.spreads) this.spreads.set(spread.region, spread);
     for (const row of data.matrix) this.cells.set(row[0] as number, row.slice(1) as Cell[]);

@@ -1,8 +1,10 @@
-// Colours of regions. They depend on the name alone, so that a region looks the same in every chart,
-// run and report. Ten hues that people with any of the common colour deficiencies can tell apart
+// Colours of regions. They depend on names alone, so that a region looks the same in every chart and in
+// every report of a program. Ten hues that people with any of the common colour deficiencies can tell apart
 // (after Okabe and Ito, and Tol), each in three depths.
 
 const HUES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c7a1f", "#6a51a3", "#44aa99", "#aa4466"];
+const DEPTHS = 3;
+const SESSION = "scope_profiler.session";
 const SESSION_COLOUR = "#8a93a3";
 
 // Of many seeds the one with which names that programs often have together differ in hue.
@@ -26,12 +28,40 @@ function mix(colour: string, other: string, part: number): string {
   return "#" + a.map((v, i) => Math.round(v + (b[i] - v) * part).toString(16).padStart(2, "0")).join("");
 }
 
+function slot(hue: number, depth: number): string {
+  const colour = HUES[hue];
+  return depth === 0 ? colour : depth === 1 ? mix(colour, "#ffffff", 0.28) : mix(colour, "#000000", 0.22);
+}
+
 export function regionColour(name: string): string {
-  if (name === "scope_profiler.session") return SESSION_COLOUR;
+  if (name === SESSION) return SESSION_COLOUR;
   const h = hash(name);
-  const hue = HUES[h % HUES.length];
-  const depth = Math.floor(h / HUES.length) % 3;
-  return depth === 0 ? hue : depth === 1 ? mix(hue, "#ffffff", 0.28) : mix(hue, "#000000", 0.22);
+  return slot(h % HUES.length, Math.floor(h / HUES.length) % DEPTHS);
+}
+
+/** Colours of the regions of a program. Where its names are few enough, those that would share a hue
+ * move on to the next one that is rarer; in order of the alphabet, so that the same program has the
+ * same colours whatever took how long. */
+export function regionColours(names: string[]): string[] {
+  const distinct = [...new Set(names)].filter((name) => name !== SESSION).sort();
+  if (distinct.length > HUES.length * DEPTHS) return names.map(regionColour);
+  const used = HUES.map(() => [] as number[]); // depths of each hue
+  const found = new Map<string, string>([[SESSION, SESSION_COLOUR]]);
+  const take = (name: string, hue: number) => {
+    const wanted = Math.floor(hash(name) / HUES.length) % DEPTHS;
+    const depth = [0, 1, 2].map((i) => (wanted + i) % DEPTHS).find((d) => !used[hue].includes(d))!;
+    used[hue].push(depth);
+    found.set(name, slot(hue, depth));
+  };
+  for (const name of distinct) if (used[hash(name) % HUES.length].length === 0) take(name, hash(name) % HUES.length);
+  for (const name of distinct) {
+    if (found.has(name)) continue;
+    const rarest = Math.min(...used.map((depths) => depths.length));
+    let hue = hash(name) % HUES.length;
+    while (used[hue].length > rarest) hue = (hue + 3) % HUES.length;
+    take(name, hue);
+  }
+  return names.map((name) => found.get(name)!);
 }
 
 function luminance(colour: string): number {

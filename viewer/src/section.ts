@@ -32,8 +32,14 @@ export function contents(sections: Section[]): HTMLElement {
   const list = el("nav", { class: "contents", "aria-label": "Contents" },
     sections.map((s) => el("a", { href: `#${s.id}` }, s.title)));
   const marks = new Map(sections.map((s, i) => [s.root as Element, list.children[i]]));
+  const inView = new Set<Element>();
   const observer = new IntersectionObserver((entries) => {
-    for (const entry of entries) marks.get(entry.target)?.classList.toggle("here", entry.isIntersecting);
+    for (const entry of entries) {
+      if (entry.isIntersecting) inView.add(entry.target);
+      else inView.delete(entry.target);
+    }
+    const first = sections.find((s) => inView.has(s.root));
+    for (const [root, mark] of marks) mark.classList.toggle("here", root === first?.root);
   }, { rootMargin: "-30% 0px -60% 0px" });
   for (const section of sections) observer.observe(section.root);
   return list;
