@@ -43,7 +43,7 @@ missing_packages()
 
 # Nice to have, never a reason to fail: a quicker build tool, codecs that files may use, a compiler for
 # the Fortran module, a parser of settings files; for the tests the two MPI libraries, with what compiling
-# against them takes.
+# against them takes, and the browser in which reports are tested.
 optional_packages()
 {
     has ninja || printf ' ninja-build'
@@ -69,20 +69,26 @@ optional_packages()
     fi
 }
 
+browser_packages()
+{
+    [ "$purpose" = test ] || return
+    has chromium || has chromium-browser || has google-chrome || printf ' chromium fonts-dejavu-core'
+}
+
 install_packages()
 {
     DEBIAN_FRONTEND=noninteractive tools/quiet.sh apt-install apt-get install -y -q --no-install-recommends \
         -o DPkg::Lock::Timeout=300 "$@"
 }
 
-# Once: what cannot be had is not asked for again.
+# install_optional NAME PACKAGES: once; what cannot be had is not asked for again.
 install_optional()
 {
-    optional=$(optional_packages)
-    [ -n "$optional" ] && [ ! -e "build/optional-packages-$purpose" ] || return 0
-    echo "installing, optional:$optional"
-    install_packages $optional 2>/dev/null || echo "  not to be had, left out"
-    mkdir -p build && echo "$optional" >"build/optional-packages-$purpose"
+    asked=build/$1-packages-$purpose
+    [ -n "$2" ] && [ "$(cat "$asked" 2>/dev/null)" != "$2" ] || return 0
+    echo "installing, optional:$2"
+    install_packages $2 2>/dev/null || echo "  not to be had, left out"
+    mkdir -p build && echo "$2" >"$asked"
 }
 
 missing=$(missing_packages)
@@ -104,4 +110,5 @@ if [ -n "$missing" ]; then
     echo "still missing after apt-get install:$missing" >&2
     exit 1
 fi
-install_optional
+install_optional optional "$(optional_packages)"
+install_optional browser "$(browser_packages)"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs test lanes and prints the time of each. Usage: tools/test.sh GROUP...
 #   demo    the main job, twice; the second run is done in seconds
-#   quick   checks, C tests, the full Python suite on .venv, the core suite on every other Python
+#   quick   checks, C tests, the full Python suite on .venv, reports in a browser, the core suite on
+#           every other Python
 #   extra   sanitizers, the build without optional parts, a stranger's project, Arrow libraries, long
 #           suites, and the Debian release that this machine does not run
 
@@ -73,7 +74,9 @@ quick_group()
     lane setup 900 tools/prepare.sh test
     lane checks 120 tools/check.sh
     lane c-tests 600 c_tests dev
-    lane python-full 900 .venv/bin/python -m pytest -m "not long"
+    lane viewer 300 tools/check_viewer.sh
+    lane python-full 900 .venv/bin/python -m pytest -m "not long and not browser"
+    lane browser 300 tools/test_browser.sh
     local own
     own=$(.venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
     for version in 3.10 3.11 3.12 3.13; do
@@ -87,6 +90,7 @@ extra_group()
     lane tsan 1200 c_tests tsan
     lane bare 600 c_tests bare
     lane clang 1200 clang_tests
+    lane viewer-rebuilt 600 tools/check_viewer.sh install
     lane stranger 300 tests/package/run.sh build/prefix
     lane wheel 600 wheel
     lane stranger-wheel 300 tests/package/run.sh \

@@ -84,7 +84,8 @@ export class Chart {
     if (!this.chart) return;
     this.width = this.box.clientWidth;
     this.chart.resize({ width: this.width, height });
-    this.chart.setOption(this.full(this.width), { notMerge: true, lazyUpdate: false });
+    // The tooltip stays: it may be about to show something, and does not survive its own removal.
+    this.chart.setOption(this.full(this.width), { replaceMerge: ["grid", "xAxis", "yAxis", "legend", "visualMap", "dataZoom", "series"] });
   }
 
   /** Changes a part without giving up the zoom. */
