@@ -190,7 +190,6 @@ typedef struct sp_report_run {
     sp_report_tree tree;
     sp_report_calls calls;
     sp_run_times times;
-    bool has_calls; /* totals only otherwise */
     bool with_percentiles;
 } sp_report_run;
 
@@ -211,6 +210,8 @@ int sp_report_write_comparison(sp_json_layout *layout, sp_results *const *runs,
 void sp_report_add_ns(sp_json_layout *layout, double seconds, int decimals);
 /* Three decimals, null where not known. */
 void sp_report_add_share(sp_json_layout *layout, double value);
+/* False when some rows have totals only. */
+bool sp_report_has_calls(const sp_results *results);
 /* Wall time: first entry to last exit in ns, of totals the longest total; 0: not known. */
 int64_t sp_report_wall(sp_results *results, const sp_run_times *times);
 double sp_report_number_of(const sp_results *results, const char *key, double otherwise);

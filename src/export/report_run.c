@@ -74,6 +74,14 @@ double sp_report_number_of(const sp_results *results, const char *key, double ot
     return value > 0 ? value : otherwise;
 }
 
+bool sp_report_has_calls(const sp_results *results)
+{
+    for (size_t i = 0; i < results->rows.count; i++)
+        if (!(results->rows.items[i].columns & SP_COLUMN_BIT(SP_COLUMN_START)))
+            return false;
+    return !results->is_aggregate;
+}
+
 int64_t sp_report_wall(sp_results *results, const sp_run_times *times)
 {
     int64_t longest = 0;
@@ -155,7 +163,7 @@ static int write_headline(const sp_report_run *run, sp_json_layout *layout, sp_e
     add_integer(layout, "covered", covered);
     add_integer(layout, "extent", extent);
     sp_layout_key(layout, "aggregate");
-    sp_layout_word(layout, results->is_aggregate ? "true" : "false");
+    sp_layout_word(layout, sp_report_has_calls(results) ? "false" : "true");
     return SP_OK;
 }
 
@@ -453,8 +461,8 @@ int sp_report_write_run(sp_json_layout *layout, sp_results *results,
     if (status != SP_OK)
         return status;
     sp_report_run run = {.results = results, .selection = &selection, .request = request,
-                         .has_calls = !results->is_aggregate,
-                         .with_percentiles = results->num_calls <= EXACT_PERCENTILES};
+                         .with_percentiles = sp_report_has_calls(results) &&
+                                             results->num_calls <= EXACT_PERCENTILES};
     status = sp_results_times(results, &run.times, error);
     if (status == SP_OK)
         status = sp_report_tree_init(&run.tree, results, &selection, error);

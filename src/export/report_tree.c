@@ -99,7 +99,7 @@ int sp_report_tree_init(sp_report_tree *tree, sp_results *results, const sp_sele
         return sp_fail_memory(error, "summing up call paths");
     tree->nodes.items[tree->nodes.count++] = (sp_report_node){0};
     take_stored(tree, results);
-    if (results->is_aggregate) {
+    if (!sp_report_has_calls(results)) {
         drop_paths(tree, results, "the run kept totals, no calls");
         return SP_OK;
     }

@@ -110,7 +110,7 @@ int sp_report_calls_init(sp_report_calls *calls, sp_results *results,
     sp_report_timeline_init(&calls->timeline, times.first_entry, span);
     status = sp_report_spreads_init(&calls->spreads, results->regions.count, times.first_entry,
                                     span, error);
-    if (status != SP_OK || results->is_aggregate)
+    if (status != SP_OK || !sp_report_has_calls(results))
         return status;
     status = sp_selection_ranks(selection, results, &ranks, &count, error);
     if (status != SP_OK)

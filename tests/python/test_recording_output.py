@@ -85,12 +85,6 @@ def test_second_json_holds_what_is_new(tmp_path):
         assert [len(row["start_times_ns"]) for row in rows] == [1]
 
 
-def test_html_has_to_wait(tmp_path):
-    with pytest.raises(RuntimeError, match="HTML reports are not available"):
-        sp.setup(output=tmp_path / "x.html")
-    assert not sp.is_configured()
-
-
 def test_in_memory_run_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for settings in ({"output": None}, {"deactivate_file_output": True}):

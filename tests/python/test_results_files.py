@@ -455,9 +455,11 @@ def test_statistics_alone_cannot_be_written(run, tmp_path):
     assert not (tmp_path / "x.h5").exists()
 
 
-def test_pages_are_not_written_here(run, tmp_path):
+def test_pages_are_written_but_not_read(run, tmp_path):
+    page = write_profile(run, tmp_path / "x.html")
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(ValueError, match="HTML"):
-        write_profile(run, tmp_path / "x.html")
+        load(page)
 
 
 def test_the_name_decides_on_reading_and_writing(run, tmp_path):

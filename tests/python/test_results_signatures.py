@@ -32,6 +32,11 @@ CASES = [
         sp.write_region_statistics_json,
         "(profiling_data, filepath, ranks=None, include=None, exclude=None, labels=None)",
     ),
+    (
+        sp.create_html_report,
+        "(profiling_data, filepath, *, include=None, exclude=None, ranks=None, sort='start', "
+        "columns=None, charts_cdn=False, include_charts=True, individual_reports=True)",
+    ),
     (sp.merge_results, "(*result_sets, label=None, file_path=None)"),
     (sp.ProfilingResults.from_h5, "(file_path, verbose=False)"),
     (sp.ProfilingResults.get_region, "(self, region_name)"),

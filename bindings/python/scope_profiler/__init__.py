@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         call_stack_roots,
     )
     from .h5reader import CorruptProfileError, read_h5, read_h5_summary
+    from .html_report import create_html_report
     from .inspection import collect_file_metadata, inspect_file
     from .json_export import JSONProfileError, export_json, read_json, write_json
     from .likwid_data import LikwidRegionResult
@@ -96,6 +97,7 @@ _LAZY = {
     "call_stack_roots": "call_stack",
     "collect_file_metadata": "inspection",
     "collect_region_statistics": "statistics",
+    "create_html_report": "html_report",
     "export_chrome_trace": "trace_export",
     "export_flamegraph_svg": "prof_export",
     "export_json": "json_export",
@@ -161,7 +163,8 @@ __all__ = [
     "NestingError", "PerfEventError", "PerfEventTotals", "ProfileManager", "ProfiledMPIComm",
     "ProfiledMPIRequest", "ProfilingOptions", "ProfilingResults", "ProfilingRun", "Region",
     "RegionFactory", "RegionHandle", "build_call_arrays", "build_call_stack", "call_stack_children",
-    "call_stack_roots", "collect_file_metadata", "collect_region_statistics", "define_region",
+    "call_stack_roots", "collect_file_metadata", "collect_region_statistics",
+    "create_html_report", "define_region",
     "export_chrome_trace", "export_flamegraph_svg", "export_json", "export_plot_data",
     "export_prof", "export_speedscope", "finalize", "format_mpi_region", "inspect_file",
     "instrument", "is_active", "is_configured", "last_results", "load", "load_prof",

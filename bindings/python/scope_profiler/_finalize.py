@@ -159,6 +159,10 @@ def _write_other_format(config: Any, results: ProfilingResults) -> None:
         from .json_export import write_json
 
         write_json(results, config._output)
+    elif config._format == "html" and config._output is not None:
+        from .html_report import create_html_report
+
+        create_html_report(results, config._output)
 
 
 def _tell_capture(config: Any) -> None:

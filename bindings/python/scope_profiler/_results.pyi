@@ -310,6 +310,17 @@ def format_cells(
     rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None
 ) -> tuple[list[tuple[str, str]], list[list[str]]]: ...
 
+def report(
+    runs: Sequence[Run],
+    path: str | PathLike[str],
+    names: Sequence[str] | None = None,
+    ranks: Sequence[int] | None = None,
+    labels: Sequence[str] | None = None,
+    sort: str = "start",
+    columns: Sequence[str] | None = None,
+    charts: bool = True,
+    individual_reports: bool = True,
+) -> None: ...
 def compare(
     a: Sequence[Run],
     b: Sequence[Run],

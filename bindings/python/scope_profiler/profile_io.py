@@ -141,15 +141,16 @@ def write_profile(
 
     Args:
         results: The run.
-        file_path: The file: JSON (``.json``, ``.json.gz``), else HDF5.
-        kwargs: As of :func:`scope_profiler.write_json`; for HDF5 ``compression``,
+        file_path: The file: JSON (``.json``, ``.json.gz``), a report (``.html``, ``.htm``), else
+            HDF5.
+        kwargs: As of :func:`scope_profiler.write_json` or :func:`scope_profiler.create_html_report`;
+            for HDF5 ``compression``,
             ``compression_level`` and ``chunk_size``.
 
     Returns:
         The path.
 
     Raises:
-        ValueError: The name is that of an HTML report.
         EventDataUnavailableError: An HDF5 profile of a summary-only read.
     """
     kind = profile_format(file_path)
@@ -159,10 +160,9 @@ def write_profile(
 
         return write_json(results, target, **kwargs)
     if kind == FORMAT_HTML:
-        raise ValueError(
-            f"{target} is the name of an HTML report, which this version does not write; "
-            "choose a name ending in .h5 or .json"
-        )
+        from .html_report import create_html_report
+
+        return create_html_report(results, target, **kwargs)
     write_h5(results, target, **kwargs)
     return target
 

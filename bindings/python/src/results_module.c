@@ -61,6 +61,10 @@ static PyMethodDef results_functions[] = {
     {"format_cells", KEYWORDS(results_format_cells),
      "format_cells($module, rows, columns=None)\n--\n\n"
      "Rows of summary_rows as (key, header) pairs and lines of cells."},
+    {"report", KEYWORDS(results_report),
+     "report($module, runs, path, names=None, ranks=None, labels=None, sort='start', columns=None, "
+     "charts=True, individual_reports=True)\n--\n\n"
+     "Writes runs as a page for a browser."},
     {"compare", KEYWORDS(results_compare),
      "compare($module, a, b, names=None, ranks=None, metric='total', sort='delta', threshold=0.0, "
      "max_regression=0.0, fail_on_new=False, is_check=False, label_a=None, label_b=None, "

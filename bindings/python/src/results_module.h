@@ -164,6 +164,7 @@ PyObject *run_arrow_stream(PyObject *self, PyObject *rows);
 
 /* Functions of the module, results_table.c. */
 PyObject *results_format_rows(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *results_report(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *results_compare(PyObject *module, PyObject *args, PyObject *kwargs);      /* results_compare.c */
 PyObject *results_compare_rows(PyObject *module, PyObject *args, PyObject *kwargs); /* the same */
 PyObject *results_export_plot_data(PyObject *module, PyObject *args, PyObject *kwargs); /* results_plot.c */
