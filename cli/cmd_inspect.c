@@ -67,6 +67,20 @@ static int print(const cli_command *command, const char *path, sp_results *resul
     return CLI_OK;
 }
 
+static int plot(const cli_command *command, const char *path, sp_results *results,
+                const sp_inspection_options *options)
+{
+    sp_error error = {0};
+    char *text;
+    int status = sp_results_plot(results, options->summary, cli_columns(STDOUT_FILENO), &text,
+                                 &error);
+    if (status != SP_OK)
+        return cli_fail_on(command, path, status, &error);
+    fputs(text, stdout);
+    free(text);
+    return CLI_OK;
+}
+
 /* Opens the file also when nothing is to be printed: then the exit code is the answer. */
 static int inspect_file(const cli_arguments *arguments, const char *path,
                         const sp_inspection_options *options)
@@ -77,6 +91,8 @@ static int inspect_file(const cli_arguments *arguments, const char *path,
         return code;
     if (!cli_has(arguments, "quiet"))
         code = print(arguments->command, path, results, options);
+    if (code == CLI_OK && cli_has(arguments, "plot"))
+        code = plot(arguments->command, path, results, options);
     sp_results_close(results);
     return code;
 }
@@ -147,6 +163,8 @@ static const cli_option options[] = {
      .help = "show the calls of MPI: time by rank and operation, messages between ranks"},
     {.name = "export-metadata", .kind = CLI_VALUE, .value_name = "PATH",
      .help = "write the metadata of all files as JSON to PATH ('-': standard output)"},
+    {.name = "plot", .kind = CLI_FLAG, .excludes = "quiet",
+     .help = "draw durations and a timeline as block characters, as wide as the terminal"},
     {.name = "quiet", .letter = 'q', .kind = CLI_FLAG,
      .help = "print nothing; for --export-metadata, and to check that files can be read"},
     {.name = "metadata-only", .kind = CLI_FLAG, .excludes = "regions-only",

@@ -113,6 +113,8 @@ void *cli_allocate(size_t size);
 void *cli_reallocate(void *memory, size_t size);
 char *cli_duplicate(const char *text);
 char *cli_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Columns of the terminal behind `descriptor`, else of $COLUMNS; 0: not known. */
+size_t cli_columns(int descriptor);
 /* True when `stream` is a terminal that wants colour (NO_COLOR, TERM=dumb say no). */
 bool cli_wants_color(int descriptor);
 

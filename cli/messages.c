@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static void print_name(const cli_command *command)
@@ -93,4 +94,13 @@ bool cli_wants_color(int descriptor)
     if (!terminal || strcmp(terminal, "dumb") == 0)
         return false;
     return isatty(descriptor) != 0;
+}
+
+size_t cli_columns(int descriptor)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize window;
+    if (ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+        return window.ws_col;
+    return columns ? strtoul(columns, NULL, 10) : 0;
 }

@@ -387,7 +387,13 @@ typedef struct sp_inspection_options {
 SP_API int sp_results_inspect(sp_results *results, const sp_inspection_options *options,
                               char **out_text, sp_error *error);
 
-/* The same of several runs as one JSON document, with the rows of their summaries; free() it. */
+/* Own time by region as bars, and when regions and ranks were active as a line of block characters
+ * each: UTF-8 in `width` columns (0: 80; 52 to 400); free() it. Of `options` (NULL: defaults) the
+ * filters, `top` and `color` count. */
+SP_API int sp_results_plot(sp_results *results, const sp_summary_options *options, size_t width,
+                           char **out_text, sp_error *error);
+
+/* An inspection of several runs as one JSON document, with the rows of their summaries; free() it. */
 SP_API int sp_results_inspect_json(sp_results *const *runs, size_t num_runs,
                                    const sp_inspection_options *options, char **out_text,
                                    sp_error *error);

@@ -66,10 +66,17 @@ static const struct {
     {"Explore:", "inspect", ""},
 };
 
+/* A page is for a browser: no command reads it. */
+static bool is_page(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot != NULL && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0);
+}
+
 static void add_hints(const sp_summary *summary, sp_box *box)
 {
     const char *path = summary->request.options.file_path, *heading = "";
-    if (path == NULL)
+    if (path == NULL || is_page(path))
         return;
     sp_text quoted = {0}, line = {0};
     add_quoted(&quoted, relative_path(path));

@@ -78,6 +78,8 @@ options:
                           text
   --export-metadata PATH  write the metadata of all files as JSON to PATH ('-':
                           standard output)
+  --plot                  draw durations and a timeline as block characters, as
+                          wide as the terminal
   -q, --quiet             print nothing; for --export-metadata, and to check
                           that files can be read
   --metadata-only         leave out the region table

@@ -654,15 +654,7 @@ class ProfilingResults(Counters):
     # ---- report ------------------------------------------------------------------------------
 
     def report(self, filepath: str | os.PathLike[str], **options: Any) -> Path:
-        """Writes the run as a page for a browser.
-
-        Args:
-            filepath: The page; missing folders are made.
-            options: As of :func:`scope_profiler.create_html_report`.
-
-        Returns:
-            The path.
-        """
+        """Writes a page for a browser; arguments as of :func:`scope_profiler.create_html_report`."""
         from .html_report import create_html_report
 
         return create_html_report(self, filepath, **options)
