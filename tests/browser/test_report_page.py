@@ -364,3 +364,13 @@ def test_repeated_runs_have_intervals(open_page, make):
     assert fixed == "unsure"
     opened.filter("wor")
     assert opened.page.query_selector('#changes tr[data-name="fixed"]') is None
+
+
+def test_pictures_can_be_taken(browser, make, sample, tmp_path):
+    """What makes the pictures of the documentation works on any report."""
+    import screenshots
+
+    pages = {"one": sample, "several": make("scaling", runs.scaling)}
+    taken = screenshots.take(browser, pages, tmp_path, scheme="dark")
+    assert [path.name for path in taken] == [f"{view[0]}.png" for view in screenshots.VIEWS]
+    assert all(path.stat().st_size > 10_000 for path in taken)

@@ -81,7 +81,7 @@ export function findings(model: Model): Section {
   const loose = d.extent ? 1 - d.covered / d.extent : 0;
   if (loose > 0.2 && !d.aggregate && d.extent)
     list.appendChild(el("div", { class: "finding note" }, el("span", { class: "kind" }, "Unmarked"), el("span", { class: "amount" }, percent(100 * loose)),
-      el("span", { class: "why" }, `${time(d.extent - d.covered)} of the time of the lanes lies in no region: mark more of the program, or trace it`)));
+      el("span", { class: "why" }, `${time(d.extent - d.covered)} of the time of the lanes lies in no region: threads that idle, or parts of the program that are not marked`)));
   for (const loss of d.losses)
     list.appendChild(el("div", { class: "finding bad" }, el("span", { class: "kind" }, "Loss"), el("span", { class: "amount" }, count(loss.count)),
       el("span", { class: "why" }, `${loss.kind.replace(/_/g, " ")}: the figures of this page lack them`)));

@@ -21,6 +21,10 @@ function ticks(low: number, high: number): number[] {
   return out;
 }
 
+function times(factor: number): string {
+  return factor >= 100 ? `${count(factor)} ×` : `${factor.toPrecision(3)} ×`;
+}
+
 export class RegionView {
   readonly section = new Section("region", "Marked region");
   private head = el("div", { class: "region-head" });
@@ -91,7 +95,7 @@ export class RegionView {
     const median = p ? p[2] : 0;
     const body = el("tbody", {});
     for (let k = 0; k < Math.min(15, spread.longest.length); k += 3)
-      body.appendChild(el("tr", {}, el("td", {}, time(spread.longest[k + 2])), el("td", {}, median > 0 ? `${(spread.longest[k + 2] / median).toPrecision(3)} ×` : "–"),
+      body.appendChild(el("tr", {}, el("td", {}, time(spread.longest[k + 2])), el("td", {}, median > 0 ? times(spread.longest[k + 2] / median) : "–"),
         el("td", {}, time(spread.longest[k + 1])), el("td", {}, `${spread.longest[k]}`)));
     this.rest.appendChild(el("div", { class: "pair" },
       el("div", { class: "scroll" }, el("table", { class: "compact" }, el("caption", {}, "Longest calls"), el("thead", {}, el("tr", {}, ["duration", "of median", "starts at", "rank"].map((t) => el("th", { scope: "col" }, t)))), body)),
