@@ -76,6 +76,7 @@ static int plot(const cli_command *command, const char *path, sp_results *result
                                  &error);
     if (status != SP_OK)
         return cli_fail_on(command, path, status, &error);
+    cli_hide_progress();
     fputs(text, stdout);
     free(text);
     return CLI_OK;

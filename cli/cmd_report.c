@@ -1,6 +1,8 @@
 /* cmd_report.c - `scope-profiler report FILE...`: profiles as a page for a browser. */
 #include "command.h"
 #include "files.h"
+#include "part.h"
+#include "progress.h"
 #include "selection.h"
 #include "show.h"
 
@@ -64,6 +66,7 @@ static int write_report(const report_job *job, sp_results **runs)
     const cli_command *command = job->arguments->command;
     sp_error error = {0};
     int status = sp_export_report(runs, job->num_files, &job->options, job->path, &error);
+    cli_hide_progress();
     if (status == SP_ERR_IO || status == SP_ERR_UNSUPPORTED)
         return cli_fail(command, CLI_FAILED, "%s", error.text);
     if (status != SP_OK)
@@ -79,7 +82,7 @@ static int report_files(const report_job *job, const sp_summary_options *filters
     size_t opened = 0;
     int code = CLI_OK;
     while (code == CLI_OK && opened < job->num_files) {
-        code = cli_open(job->arguments->command, job->files[opened], &runs[opened]);
+        code = cli_open_part(job->arguments, job->files[opened], &runs[opened]);
         if (code == CLI_OK)
             cli_hint_at_filters(job->arguments->command, job->files[opened], runs[opened], filters);
         opened += code == CLI_OK;
@@ -116,6 +119,7 @@ static const cli_option options[] = {
     {.name = "output", .letter = 'o', .kind = CLI_VALUE, .value_name = "PATH",
      .help = "the page (default: report.html)"},
     CLI_FILTER_OPTIONS,
+    CLI_PART_OPTIONS,
     {.name = "label", .kind = CLI_VALUE, .value_name = "TEXT",
      .help = "what a file is called, once for each of them"},
     {.name = "sort", .kind = CLI_VALUE, .value_name = "KEY", .choices = cli_sort_keys,

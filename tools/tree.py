@@ -2,7 +2,7 @@
 
 import subprocess
 
-SKIPPED = {".git", ".venv", "build", "dist", "__pycache__", ".pytest_cache", ".mypy_cache"}
+SKIPPED = {".git", ".venv", "build", "dist", "__pycache__", ".pytest_cache", ".mypy_cache", "node_modules"}
 
 
 def tree_files(root):

@@ -71,6 +71,7 @@ def peak(command, *words):
 @pytest.mark.parametrize("words", [
     ["inspect", "{}", "--regions-only"], ["export", "folded", "{}"], ["export", "csv", "{}"],
     ["export", "chrome-trace", "{}"], ["export", "plot-data", "{}", "-p", "histogram", "density"],
+    ["report", "{}"], ["inspect", "{}", "--metadata-only", "--plot"],
     ["convert", "{}", "-o", "x.h5"], ["inspect", "{}", "--warmup", "leaf0", "--regions-only"]])
 def test_memory_is_that_of_a_part(command, many, words):
     size, _ = peak(command, *(word.format(many) for word in words))

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = ["run", "inspect", "diff", "check", "export", "plot", "convert", "merge", "import-native", "config",
+COMMANDS = ["run", "inspect", "report", "diff", "check", "export", "plot", "convert", "merge", "import-native", "config",
             "doctor", "completion", "help"]
 
 

@@ -656,7 +656,6 @@ class ProfilingResults(Counters):
     def report(self, filepath: str | os.PathLike[str], **options: Any) -> Path:
         """Writes a page for a browser; arguments as of :func:`scope_profiler.create_html_report`."""
         from .html_report import create_html_report
-
         return create_html_report(self, filepath, **options)
 
     # ---- lanes -------------------------------------------------------------------------------
