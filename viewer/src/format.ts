@@ -26,6 +26,11 @@ export function count(value: number | null | undefined): string {
   return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
+/** A number of things: 1 call, 2 calls. */
+export function many(value: number, thing: string): string {
+  return `${count(value)} ${thing}${value === 1 ? "" : "s"}`;
+}
+
 /** Short form for narrow places: 1.2 M. */
 export function shortCount(value: number): string {
   if (value < 10000) return count(value);

@@ -2,7 +2,7 @@
 
 import type { Finding } from "./data";
 import { el, swatch } from "./dom";
-import { bytes, clip, count, percent, ranges, shortCount, time } from "./format";
+import { bytes, clip, count, many, percent, ranges, shortCount, time } from "./format";
 import type { Model } from "./model";
 import { Section } from "./section";
 
@@ -33,8 +33,8 @@ export function overview(model: Model): Section {
   const figures = el("dl", { class: "figures" },
     figure("Wall time", time(d.wall), d.setup_to_finalize ? `${time(d.setup_to_finalize)} setup to finalize` : d.aggregate ? "longest region: the run kept totals" : "first entry to last exit"),
     figure("Ranks", count(d.num_ranks), d.ranks_chosen ? `shown: ${ranges(d.ranks)}` : ""),
-    figure("Threads", count(d.num_threads), d.num_tasks ? `${count(d.num_tasks)} tasks` : ""),
-    figure("Calls", shortCount(d.num_calls), filtered ? `of ${count(d.num_calls_recorded)} recorded` : `${count(d.regions.length)} regions`),
+    figure("Threads", count(d.num_threads), d.num_tasks ? many(d.num_tasks, "task") : ""),
+    figure("Calls", shortCount(d.num_calls), filtered ? `of ${count(d.num_calls_recorded)} recorded` : many(d.regions.length, "region")),
     figure("Inside regions", d.aggregate ? "–" : inside, d.aggregate ? "not known of totals" : "of the time of all lanes"),
     cost(model), losses(model));
   section.add(figures);
@@ -49,7 +49,7 @@ function sentence(model: Model, finding: Finding): (Node | string)[] {
   const share = percent(100 * finding.share);
   switch (finding.kind) {
     case "hotspot":
-      return [`${time(finding.cost)} own time in ${count(finding.calls)} calls`];
+      return [`${time(finding.cost)} own time in ${many(finding.calls, "call")}`];
     case "imbalance":
       return [`rank ${finding.rank} takes ${time(finding.cost)} longer than the mean rank (${time(finding.mean)}); the others wait ${share} of the run for it`];
     case "await":

@@ -143,7 +143,7 @@ export class RegionView {
       }) as never),
       xAxis: axis(c, { type: "value", min: low, max: high, splitLine: { show: false }, axisTick: { show: false }, axisLabel: { customValues: ticks(low, high), formatter: (v: number) => time(10 ** v), showMinLabel: true, showMaxLabel: true } }),
       yAxis: axis(c, {
-        type: this.logarithmic ? "log" : "value", min: this.logarithmic ? 0.7 : 0, name: "calls", nameGap: 8, axisLabel: { formatter: (v: number) => (v < 1 ? "" : shortCount(v)) }, minInterval: 1, splitNumber: 3,
+        type: this.logarithmic ? "log" : "value", min: this.logarithmic ? 0.7 : 0, max: this.logarithmic && !this.drawnBins.some((b) => b[2] > 8) ? 10 : undefined, name: "calls", nameGap: 8, axisLabel: { formatter: (v: number) => (v < 1 ? "" : shortCount(v)) }, minInterval: 1, splitNumber: 3,
       }),
       series: [{
         type: "custom", clip: true, encode: { x: [0, 1], y: 2 },

@@ -6,7 +6,7 @@ import type { RunData } from "./data";
 import { documents } from "./documents";
 import { choice, el } from "./dom";
 import { FlameView } from "./flame";
-import { clip, shortCount, time, visible } from "./format";
+import { clip, many, shortCount, time, visible } from "./format";
 import { Model } from "./model";
 import { findings, metadata, overview } from "./overview";
 import { RegionView } from "./region";
@@ -59,7 +59,7 @@ export function showRun(data: RunData): void {
   if (data.line_profile.length) sections.push(documents("lines", "Line profile", "Line timings by rank.", data.line_profile));
   sections.push(metadata(model));
   frame({
-    title: visible(data.label), subtitle: `${data.num_ranks} rank${data.num_ranks === 1 ? "" : "s"} · ${shortCount(data.num_calls)} calls · ${time(data.wall)}`,
+    title: visible(data.label), subtitle: `${many(data.num_ranks, "rank")} · ${data.num_calls === 1 ? "1 call" : `${shortCount(data.num_calls)} calls`} · ${time(data.wall)}`,
     sections, exporter: data.exporter,
     controls: [filterBox("Filter: step ~halo -io self>1%", (text) => { model.setFilter(text); return model.filter.error; }), limits(model), mark(model)],
     keys: [["j k", "next, previous row of the table"], ["h l", "close, open its levels"], ["w s a d 0", "timeline: zoom, pan, whole"]],
