@@ -45,9 +45,13 @@ static bool define(sp_profiler *profiler, int32_t region, const char *file, int 
     sp_region_state first = sp_tags_first_state(profiler, region);
     sp_lane *own = sp_recording_lock(recording);
     sp_region_entry *entry = know(table, region, first);
-    if (entry != NULL && entry->source_file == NULL && file != NULL)
-        sp_region_table_source(table, entry, site_of(file), line, NULL);
+    const char *site = file == NULL ? NULL : site_of(file);
+    bool has_new_site = site != NULL && entry != NULL && entry->source_file == NULL;
+    if (has_new_site)
+        sp_region_table_source(table, entry, site, line, NULL);
     sp_recording_unlock(recording, own);
+    if (has_new_site && profiler == &sp_default)
+        sp_tags_remember_site(region, site, line);
     return entry != NULL;
 }
 

@@ -21,8 +21,15 @@ typedef struct tag_set {
 
 static sp_mutex tags_lock = SP_MUTEX_INIT; /* for everything here */
 
-static sp_number_map places; /* region -> position in `lists` */
-static SP_VECTOR(const char *) lists; /* of the default profiler's regions that native code tagged */
+/* What native code has said of a region of the default profiler, for the life of the process. */
+typedef struct native_region {
+    const char *tags; /* a list, "": none */
+    const char *file; /* where it was defined, NULL: unknown */
+    int line;
+} native_region;
+
+static sp_number_map places; /* region -> position in `known` */
+static SP_VECTOR(native_region) known;
 static sp_arena texts;
 static tag_set enabled; /* by native code and the environment */
 static tag_set wanted_by_host, enabled_by_host;
@@ -127,29 +134,52 @@ static bool is_held_off(const sp_profiler *profiler, const char *list)
     return !is_wanted || (is_hidden && !is_enabled);
 }
 
-static const char *list_of(int32_t region)
+static native_region *find(int32_t region)
 {
     uint32_t place = sp_number_map_get(&places, (uint64_t)region);
-    return place == SP_NUMBER_NONE ? "" : lists.items[place];
+    return place == SP_NUMBER_NONE ? NULL : &known.items[place];
+}
+
+static const char *list_of(int32_t region)
+{
+    const native_region *entry = find(region);
+    return entry == NULL ? "" : entry->tags;
+}
+
+/* Made when there is none yet; NULL: memory is short. */
+static native_region *find_or_make(int32_t region)
+{
+    native_region *entry = find(region);
+    if (entry != NULL)
+        return entry;
+    if (!sp_vector_reserve(&known, 1) ||
+        !sp_number_map_set(&places, (uint64_t)region, (uint32_t)known.count))
+        return NULL;
+    known.items[known.count++] = (native_region){.tags = "", .line = -1};
+    return &known.items[known.count - 1];
 }
 
 /* False: memory is short. */
 static bool remember(int32_t region, const char *tags)
 {
-    uint32_t place = sp_number_map_get(&places, (uint64_t)region);
-    if (place != SP_NUMBER_NONE && strcmp(lists.items[place], tags) == 0)
-        return true;
+    native_region *entry = find_or_make(region);
+    if (entry == NULL || strcmp(entry->tags, tags) == 0)
+        return entry != NULL;
     const char *copy = sp_arena_text(&texts, tags);
-    if (copy == NULL)
-        return false;
-    if (place == SP_NUMBER_NONE) {
-        place = (uint32_t)lists.count;
-        if (!sp_vector_reserve(&lists, 1) || !sp_number_map_set(&places, (uint64_t)region, place))
-            return false;
-        lists.count++;
+    if (copy != NULL)
+        entry->tags = copy;
+    return copy != NULL;
+}
+
+void sp_tags_remember_site(int32_t region, const char *file, int line)
+{
+    sp_lane *own = lock_tags();
+    native_region *entry = find_or_make(region);
+    if (entry != NULL && entry->file == NULL) {
+        entry->file = sp_arena_text(&texts, file);
+        entry->line = line;
     }
-    lists.items[place] = copy;
-    return true;
+    unlock_tags(own);
 }
 
 static sp_region_state state_of(const sp_profiler *profiler, const char *list)
@@ -246,12 +276,24 @@ int sp_profiler_region_tagged(sp_profiler *profiler, const char *name, const cha
     return region;
 }
 
+static void restore_site(const native_region *from, int32_t region)
+{
+    sp_region_table *table = &sp_default.recording.regions;
+    sp_lane *own = sp_recording_lock(&sp_default.recording);
+    sp_region_entry *entry = sp_region_table_find(table, region);
+    if (entry != NULL)
+        sp_region_table_source(table, entry, from->file, from->line, NULL);
+    sp_recording_unlock(&sp_default.recording, own);
+}
+
 void sp_tags_restore(int32_t region)
 {
     sp_lane *own = lock_tags();
-    const char *tags = list_of(region);
-    if (tags[0] != '\0')
-        apply(&sp_default, region, tags);
+    const native_region *entry = find(region);
+    if (entry != NULL && entry->tags[0] != '\0')
+        apply(&sp_default, region, entry->tags);
+    if (entry != NULL && entry->file != NULL)
+        restore_site(entry, region);
     unlock_tags(own);
 }
 

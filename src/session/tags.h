@@ -14,8 +14,11 @@ int sp_tags_filter(const sp_binding_tags *wanted, const sp_binding_tags *enabled
  * the life of the process count. */
 sp_region_state sp_tags_first_state(const sp_profiler *profiler, int32_t region);
 
-/* Gives a region of the default profiler the tags back that native code gave it in an earlier
- * configuration. */
+/* Keeps where native code has defined a region of the default profiler; the first place counts. */
+void sp_tags_remember_site(int32_t region, const char *file, int line);
+
+/* Gives a region of the default profiler the tags and the site back that native code gave it in an
+ * earlier configuration. */
 void sp_tags_restore(int32_t region);
 
 /* In the child of a fork, where another thread may have held the lock. */

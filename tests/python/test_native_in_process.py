@@ -56,8 +56,10 @@ void regions(void)
 void kept_handle(void)
 {
     static int region = -1;
-    if (region < 0)
+    if (region < 0) {
+        SP_REGION_AT("kept");
         region = sp_region_tagged("kept", "io");
+    }
     call(region);
 }
 
@@ -237,6 +239,8 @@ def test_a_handle_that_native_code_keeps_serves_every_run(library, tmp_path):
             if calls:
                 assert results["kept"].num_calls == 1
                 assert results["kept"][0].tags == ("io",)
+                assert results["kept"].source_file == "native.c"
+                assert results["kept"].source_lineno > 0
     """)
 
 
