@@ -449,6 +449,7 @@ static int write_members(const sp_report_run *run, sp_json_layout *layout, sp_er
         status = write_calls(run, layout, error);
     write_metadata(run, layout);
     write_documents(run, "counters", "json_likwid", layout);
+    write_documents(run, "perf_events", "json_perf_events", layout);
     write_documents(run, "line_profile", "json_line_profile", layout);
     return status;
 }

@@ -85,3 +85,13 @@ def repeated(stem):
             calls = {0: {SESSION: [(1.0, 2.0 + seconds)], "work": [(1.5, 1.5 + seconds)], "fixed": [(1.1, 1.2)]}}
             files.append(write_profile(stem.parent / f"{stem.name}-{label}{n}.h5", {"label": label}, [SESSION, "work", "fixed"], calls))
     return files
+
+
+def counted(stem):
+    """Calls with what LIKWID and perf counted beside them."""
+    path = stem.with_suffix(".json")
+    row = {"name": "work", "rank": 0, "start_times_ns": [10, 50], "end_times_ns": [30, 90]}
+    path.write_text(json.dumps({"format": "scope-profiler-profile", "format_version": 1, "time_unit": "nanoseconds", "num_ranks": 1, "metadata": {},
+                                "regions": [row], "likwid": {"0": {"work": {"FLOPS_DP": {"DP MFLOP/s": [1250.5, 1249.5]}}}},
+                                "line_profile": {"0": [{"file": "a.py", "line": 7, "hits": 3}]}}))
+    return [path]

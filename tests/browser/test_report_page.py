@@ -285,6 +285,13 @@ def test_totals_only(open_page, make):
     assert opened.ink("durations") >= 5
 
 
+def test_counters_and_lines(open_page, make):
+    page = open_page(make("counted", runs.counted)).page
+    assert page.inner_text("#counters th >> nth=0") == "work › FLOPS_DP › DP MFLOP/s"
+    assert page.inner_text("#counters td >> nth=0") == "1250.50  1249.50"
+    assert "a.py" in page.inner_text("#lines")
+
+
 def test_nothing_recorded(open_page, make):
     opened = open_page(make("empty", runs.empty))
     assert "Nothing was recorded" in opened.page.inner_text("#findings")

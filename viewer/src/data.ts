@@ -95,6 +95,7 @@ export interface RunData extends Head {
   spreads: Spread[];
   metadata: { section: string; key: string; value: unknown }[];
   counters: { rank: number; content: unknown }[];
+  perf_events: { rank: number; content: unknown }[];
   line_profile: { rank: number; content: unknown }[];
 }
 

@@ -21,6 +21,12 @@ function rowsOf(value: unknown, path: string[], out: [string[], string][]): void
   }
 }
 
+/** The content without the level that names its only rank. */
+function ofRank({ rank, content }: Entry): unknown {
+  const ranks = content as Record<string, unknown> | null;
+  return ranks !== null && typeof ranks === "object" && Object.keys(ranks).length === 1 && String(rank) in ranks ? ranks[String(rank)] : content;
+}
+
 function number(value: unknown): string {
   return typeof value === "number" && !Number.isInteger(value) ? value.toPrecision(6) : String(value);
 }
@@ -29,7 +35,7 @@ export function documents(id: string, title: string, hint: string, entries: Entr
   const section = new Section(id, title, hint);
   for (const entry of entries) {
     const rows: [string[], string][] = [];
-    rowsOf(entry.content, [], rows);
+    rowsOf(ofRank(entry), [], rows);
     section.add(el("details", { open: entries.length === 1 }, el("summary", {}, `Rank ${entry.rank}`),
       el("div", { class: "scroll" }, el("table", { class: "pairs" }, el("tbody", {}, rows.slice(0, MOST_ROWS).map(([path, text]) =>
         el("tr", {}, el("th", { scope: "row" }, path.map((p) => clip(p, 60)).join(" › ")), el("td", {}, text)))))),

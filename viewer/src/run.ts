@@ -56,6 +56,7 @@ export function showRun(data: RunData): void {
   if (data.charts && model.selected >= 0) sections.push(new DurationsView(model).section);
   if (data.charts && data.ranks.length > 1 && model.selected >= 0) sections.push(new BalanceView(model).section);
   if (data.counters.length) sections.push(documents("counters", "Hardware counters", "As LIKWID measured them, by rank.", data.counters));
+  if (data.perf_events.length) sections.push(documents("events", "Perf events", "Hardware events by rank and region.", data.perf_events));
   if (data.line_profile.length) sections.push(documents("lines", "Line profile", "Line timings by rank.", data.line_profile));
   sections.push(metadata(model));
   frame({
