@@ -76,6 +76,8 @@ options:
   --full                  do not shorten long metadata values
   --source NAME...        show where these regions are defined, and their source
                           text
+  --mpi                   show the calls of MPI: time by rank and operation,
+                          messages between ranks
   --export-metadata PATH  write the metadata of all files as JSON to PATH ('-':
                           standard output)
   --plot                  draw durations and a timeline as block characters, as
