@@ -290,6 +290,9 @@ static const cli_option options[] = {
      .help = "with --recursive: fold calls shorter than this, such as 20us, into their callers"},
     {.name = "c-calls", .kind = CLI_FLAG,
      .help = "with --recursive: record the builtin functions and methods that are called, too"},
+    {.name = "min-percent", .kind = CLI_VALUE, .value_name = "P",
+     .help = "leave rows with less than P percent of the largest row's total out of the summary "
+             "(default: 1 with --recursive, else 0)"},
     {.name = "tag", .kind = CLI_VALUE, .value_name = "TAG",
      .help = "record only regions that carry one of these tags; may be repeated"},
     {.name = "enable-tag", .kind = CLI_VALUE, .value_name = "TAG",

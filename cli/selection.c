@@ -118,6 +118,21 @@ static int read_count(const cli_arguments *arguments, const char *name, size_t *
     return CLI_OK;
 }
 
+static int read_percent(const cli_arguments *arguments, double *out)
+{
+    const char *word = cli_value(arguments, "min-percent");
+    char *end;
+    double percent;
+    if (!word)
+        return CLI_OK;
+    percent = strtod(word, &end);
+    if (end == word || *end || !(percent >= 0 && percent <= 100))
+        return cli_usage_error(arguments->command,
+                               "argument --min-percent: '%s' is not a number from 0 to 100", word);
+    *out = percent;
+    return CLI_OK;
+}
+
 int cli_select(const cli_arguments *arguments, cli_selection *out)
 {
     const char *sort = cli_value(arguments, "sort");
@@ -130,6 +145,7 @@ int cli_select(const cli_arguments *arguments, cli_selection *out)
         return cli_usage_error(arguments->command, "argument --sort: invalid choice: '%s'", sort);
     if (read_count(arguments, "top", &out->summary.top) != CLI_OK ||
         read_count(arguments, "depth", &out->summary.max_depth) != CLI_OK ||
+        read_percent(arguments, &out->summary.min_percent) != CLI_OK ||
         select_ranks(arguments, out) != CLI_OK)
         return CLI_USAGE;
     out->summary.include = out->include =

@@ -35,7 +35,9 @@ bool cli_is_rank_word(const char *word);
     {.name = "top", .kind = CLI_VALUE, .value_name = "N",                                          \
      .help = "only the N most important rows: by the sort key, in order of start by total"},       \
     {.name = "depth", .kind = CLI_VALUE, .value_name = "N",                                        \
-     .help = "only N levels of calls"}
+     .help = "only N levels of calls"},                                                            \
+    {.name = "min-percent", .kind = CLI_VALUE, .value_name = "P",                                  \
+     .help = "leave out rows with less than P percent of the largest row's total"}
 
 /* The arrays behind an sp_summary_options. */
 typedef struct cli_selection {

@@ -314,6 +314,8 @@ typedef struct sp_summary_options {
     sp_rank_reduction reduction; /* not pooled: each number is that of every rank on its own, then
                                     reduced over those that have the row; a mean number of calls is
                                     rounded, the imbalance stays one over ranks */
+    double min_percent;          /* rows with less than this share of the largest row's total are left
+                                    out, and counted below the table; 0: none are */
 } sp_summary_options;
 
 /* One row of the table: a call path pooled over the selected ranks (or one region when the calls

@@ -46,6 +46,7 @@ struct sp_summary {
     sp_arena arena;             /* titles, names of columns, call paths */
     double session_total;       /* seconds; NaN without a session */
     bool has_gpu;
+    size_t num_small;  /* rows left out because of their share */
     bool is_flat;      /* one row a region */
     char reason[1008]; /* why, when there are calls */
     char *text;

@@ -34,6 +34,23 @@ static void keep_levels(sp_summary *summary, size_t levels)
     summary->sorted.count = kept;
 }
 
+/* A path never takes less than what is below it, so what is left hangs together. */
+static void keep_shares(sp_summary *summary, double percent)
+{
+    double largest = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < summary->entries.count; i++)
+        if (summary->entries.items[i].row.total > largest)
+            largest = summary->entries.items[i].row.total;
+    for (size_t i = 0; i < summary->sorted.count; i++) {
+        uint32_t entry = summary->sorted.items[i];
+        if (summary->entries.items[entry].row.total >= largest * percent / 100)
+            summary->sorted.items[kept++] = entry;
+    }
+    summary->num_small = summary->sorted.count - kept;
+    summary->sorted.count = kept;
+}
+
 /* Rows in order of their starts lose those with the smallest totals. A path never takes less than what
  * is below it, and stands before it, so what is left hangs together. */
 static int keep_largest(sp_summary *summary, size_t count, sp_error *error)
@@ -77,8 +94,10 @@ int sp_summary_limit(sp_summary *summary, sp_error *error)
 {
     const sp_summary_options *options = &summary->request.options;
     int status = SP_OK;
-    if (options->max_depth == 0 && options->top == 0)
+    if (options->max_depth == 0 && options->top == 0 && !(options->min_percent > 0))
         return SP_OK;
+    if (options->min_percent > 0)
+        keep_shares(summary, options->min_percent);
     if (options->max_depth > 0)
         keep_levels(summary, options->max_depth);
     if (options->top > 0 && options->top < summary->sorted.count) {

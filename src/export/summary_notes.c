@@ -115,6 +115,15 @@ static void note_written(const sp_summary *summary, sp_box *box,
     sp_text_release(&text);
 }
 
+static void write_small(const sp_summary *summary, sp_text *out)
+{
+    if (summary->num_small == 0)
+        return;
+    sp_text_format(out, "%zu more row%s take%s less than %g %% of the largest each.", summary->num_small,
+                 summary->num_small == 1 ? "" : "s", summary->num_small == 1 ? "s" : "",
+                 summary->request.options.min_percent);
+}
+
 /* Why there is one row a region. */
 static void write_reason(const sp_summary *summary, sp_text *out)
 {
@@ -173,6 +182,7 @@ static void add_notes(const sp_summary *summary, sp_box *box)
                   "device times need not fit into the times beside them.");
     note_written(summary, box, write_left_out);
     note_written(summary, box, write_reduction);
+    note_written(summary, box, write_small);
     note_written(summary, box, write_reason);
     note_written(summary, box, sp_summary_write_open_calls);
     note_written(summary, box, sp_summary_write_losses);

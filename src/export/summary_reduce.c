@@ -131,6 +131,7 @@ static int add_rank(reducer *r, uint32_t rank, bool flat, bool *out_flat, sp_err
     options.ranks = &rank;
     options.num_ranks = 1;
     options.top = options.max_depth = 0;
+    options.min_percent = 0;
     options.sort = SP_SORT_START;
     options.with_percentiles = r->summary->request.wants_percentiles;
     int status = sp_summary_create_rows(r->summary->results, &options, flat, &of_rank, error);

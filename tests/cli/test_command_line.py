@@ -73,6 +73,8 @@ options:
   --top N                 only the N most important rows: by the sort key, in
                           order of start by total
   --depth N               only N levels of calls
+  --min-percent P         leave out rows with less than P percent of the largest
+                          row's total
   --full                  do not shorten long metadata values
   --source NAME...        show where these regions are defined, and their source
                           text
@@ -98,7 +100,7 @@ exit codes:
 """
 
 RUN_OPTIONS = [
-    "-m, --module MODULE", "-c, --command CODE", "--max-depth N", "--min-duration TIME", "--c-calls", "-o, --outfile PATH", "--no-output", "-q, --quiet", "--label TEXT", "--config FILE",
+    "-m, --module MODULE", "-c, --command CODE", "--max-depth N", "--min-duration TIME", "--c-calls", "--min-percent P", "-o, --outfile PATH", "--no-output", "-q, --quiet", "--label TEXT", "--config FILE",
     "--recursive", "--no-recursive", "--all", "--include GLOB", "--exclude GLOB",
     "--entrypoint NAME", "--tag TAG", "--enable-tag TAG", "--line-profile", "--memory-profile",
     "--buffer-limit N", "--aggregation-mode", "--mpi-calls", "--no-mpi-calls",

@@ -287,6 +287,36 @@ def test_summary_tells_of_folded_calls(traced, command):
     assert "folded_calls" in shown and "__main__.work: 3" in shown
 
 
+MANY = """
+import time
+def large(): time.sleep(0.05)
+def tiny_0(): pass
+""" + "".join(f"def tiny_{k}(): tiny_{k - 1}()\n" for k in range(1, 40)) + "large(); tiny_39()\n"
+
+
+def test_rows_that_take_little_are_left_out_and_counted(command, python, tmp_path):
+    write(tmp_path, "app.py", MANY)
+    shown = command("run", "--recursive", "app.py")
+    assert "__main__.large" in shown.err and "tiny_3" not in shown.err
+    assert "40 more rows take less than 1 % of the largest each." in shown.err
+    everything = command("run", "--recursive", "--min-percent", "0", "app.py")
+    assert "__main__.tiny_0" in everything.err and "more row" not in everything.err
+    inspected = command("inspect", "profiling_data.h5").out
+    assert "__main__.tiny_0" in inspected
+    inspected = command("inspect", "--min-percent", "20.5", "profiling_data.h5").out
+    assert "40 more rows take less than 20.5 % of the largest each." in inspected
+    assert "__main__.large" in inspected and "tiny" not in inspected
+
+
+@pytest.mark.parametrize("percent", ["-1", "101", "x", "", "nan"])
+def test_shares_that_are_none(command, python, tmp_path, percent):
+    write(tmp_path, "app.py", "pass\n")
+    result = command("run", f"--min-percent={percent}", "app.py")
+    assert result.code == 1 and "is not a number from 0 to 100" in result.err
+    result = command("inspect", f"--min-percent={percent}", "x.h5")
+    assert result.code == 2 and "is not a number from 0 to 100" in result.err
+
+
 def test_program_that_forks(command, python, tmp_path):
     write(tmp_path, "forks.py", """
 import os
@@ -295,7 +325,7 @@ child = os.fork()
 f()
 if child: os.waitpid(child, 0)
 """)
-    result = command("run", "--recursive", "forks.py")
+    result = command("run", "--recursive", "--min-percent", "0", "forks.py")
     assert result.code == 0 and result.err.count("__main__.f") == 1
     assert names_of(tmp_path / "profiling_data.h5")["f"] == 1
 

@@ -485,7 +485,7 @@ def test_options_of_the_command_are_settings():
     assert settings - {"output", "region_tags"} <= set(_settings.BY_NAME)
     help_text = (TREE / "cli" / "cmd_run.c").read_text(encoding="utf-8")
     options = {*_run._VALUES, *_run._FLAGS, *_run._LISTS, *_run._RULES, *_run._PROGRAMS,
-               _run._QUIET, "config"}
+               _run._QUIET, "min-percent", "config"}
     assert options == set(re.findall(r'\{\.name = "([\w-]+)"', help_text))
 
 

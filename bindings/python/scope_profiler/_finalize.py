@@ -208,6 +208,14 @@ def _merge_traces(
     return merged
 
 
+def _print_summary(results: ProfilingResults, title: str | None, least_percent: float) -> None:
+    if not results.is_root:
+        return
+    from .summary import summary_text, write_text
+
+    write_text(summary_text(results, title=title, min_percent=least_percent), None)
+
+
 def publish(
     manager: ProfileManager,
     verbose: bool,
@@ -235,7 +243,7 @@ def publish(
     else:
         manager._last = config._output
     if verbose and results is not None:
-        results.print_summary(title=_title(config, results))
+        _print_summary(results, _title(config, results), manager._least_shown_percent)
         _tell_capture(config)
     _tell_tags(manager)
     _tell_silence(manager, report, verbose)

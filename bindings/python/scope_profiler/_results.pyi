@@ -268,6 +268,7 @@ class Run:
         title: str | None = None,
         file_path: str | None = None,
         reduction: str = "pooled",
+        min_percent: float = 0.0,
     ) -> list[dict[str, Any]]: ...
     def summary_text(
         self,
@@ -281,6 +282,7 @@ class Run:
         title: str | None = None,
         file_path: str | None = None,
         reduction: str = "pooled",
+        min_percent: float = 0.0,
     ) -> str: ...
     def inspect(
         self,

@@ -24,6 +24,8 @@ _PROGRAMS = ("module", "command")
 # What chooses the calls to trace.
 _RULES = ("all", "include", "exclude", "entrypoint", "max-depth", "min-duration", "c-calls")
 _QUIET = "quiet"
+# Rows with a smaller share are left out of the summary of a traced program, which has thousands.
+_LEAST_SHOWN_PERCENT = 1.0
 
 
 def _fail(message):
@@ -46,6 +48,16 @@ def _depth(text):
     return depth
 
 
+def _percent(text):
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = -1.0
+    if not 0 <= percent <= 100:
+        raise ValueError(f"--min-percent {text!r} is not a number from 0 to 100")
+    return percent
+
+
 class _Options:
     """What the words of the command line ask for. Later options win over earlier ones."""
 
@@ -55,6 +67,7 @@ class _Options:
         self.module = self.command = self._first_rule = None
         self.program_words = ()
         self.wants_summary = True
+        self.least_shown_percent = None
         for word in words:
             name, _, value = word[2:].partition("=")
             self._take(name, value)
@@ -72,6 +85,8 @@ class _Options:
             self.program_words = (f"-{name[0]}", value)
         elif name == "config":
             self.settings["config_path"] = value
+        elif name == "min-percent":
+            self.least_shown_percent = _percent(value)
         elif name == "buffer-limit":
             self.settings["buffer_limit"] = _integer(name, value)
         elif name in _RULES:
@@ -310,6 +325,8 @@ def _start_tracing(manager, program, options):
     """The tracing that has begun and is to be ended; None: none was asked for."""
     traces = manager._config.recursive_profile
     options.check(traces)
+    least = options.least_shown_percent
+    manager._least_shown_percent = _LEAST_SHOWN_PERCENT * traces if least is None else least
     if not traces:
         return None
     from ._trace import Tracing

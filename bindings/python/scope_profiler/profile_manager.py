@@ -116,6 +116,7 @@ class ProfileManager:
         self._last: Any = None
         self._scopes_of_run: Any = None
         self._exit_hook: Any = None
+        self._least_shown_percent = 0.0  # rows of the printed summary with a smaller share are left out
 
     @property
     def _scopes(self) -> Any:

@@ -128,10 +128,12 @@ def summary_text(
     columns: Iterable[str] | str | None = None,
     percentage_mode: str = "coverage",
     reduction: str = "pooled",
+    min_percent: float = 0.0,
 ) -> str:
     """Returns the summary table of a run with the box below it, colored if `stream` is a terminal.
 
-    The arguments are those of :meth:`ProfilingResults.print_summary`.
+    The arguments are those of :meth:`ProfilingResults.print_summary`; rows with less than
+    `min_percent` of the total of the largest row are only counted.
     """
     from .results import relative
 
@@ -143,6 +145,7 @@ def summary_text(
         color=is_terminal(stream),
         title=results.default_title() if title is None else title,
         file_path=None if path is None else relative(path),
+        min_percent=min_percent,
     )
 
 

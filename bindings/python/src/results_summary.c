@@ -107,14 +107,16 @@ static void release_request(summary_request *request)
 static int parse_request(PyObject *self, PyObject *args, PyObject *kwargs, summary_request *out)
 {
     static char *keywords[] = {"names",          "ranks", "sort",  "exclusive_percent", "columns",
-                               "suppress_notes", "color", "title", "file_path",         "reduction", NULL};
+                               "suppress_notes", "color", "title", "file_path",         "reduction",
+                               "min_percent", NULL};
     PyObject *names = Py_None, *ranks = Py_None, *columns = Py_None;
     const char *sort = "start", *title = NULL, *file_path = NULL, *reduction = "pooled";
     int exclusive_percent = 0, suppress_notes = 0, color = 0;
+    double min_percent = 0;
     *out = (summary_request){.options = {.size = sizeof out->options}};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOspOppzzs", keywords, &names, &ranks, &sort,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOspOppzzsd", keywords, &names, &ranks, &sort,
                                      &exclusive_percent, &columns, &suppress_notes, &color, &title,
-                                     &file_path, &reduction)) {
+                                     &file_path, &reduction, &min_percent)) {
         return -1;
     }
     sp_summary_options *options = &out->options;
@@ -140,6 +142,7 @@ static int parse_request(PyObject *self, PyObject *args, PyObject *kwargs, summa
     options->ranks = out->ranks.ranks;
     options->num_ranks = out->ranks.count;
     options->exclusive_percent = exclusive_percent;
+    options->min_percent = min_percent;
     options->suppress_notes = suppress_notes;
     options->color = color;
     options->title = title;
