@@ -249,7 +249,7 @@ static void missing_rank(void)
     for (uint32_t r = 0; r < 3; r++)
         record(r, "step", 1000 * (r + 1), 5);
     case_catch_stderr();
-    publish(1u << 0 | 1u << 1, 200 * MS_NS);
+    publish(1u << 0 | 1u << 1, 1500 * MS_NS);
     const char *said = case_printed();
     CHECK(strstr(said, "1 of 3 ranks did not finalize in time") != NULL);
     CHECK_INT(ranks[0].status, SP_OK);
@@ -264,7 +264,7 @@ static void missing_rank(void)
         CHECK_TEXT(missing->list[0], "2");
     }
     case_close(&run);
-    publish(1u << 2, 200 * MS_NS);
+    publish(1u << 2, 1500 * MS_NS);
     CHECK_INT(ranks[2].status, SP_ERR_IO);
     CHECK(strstr(ranks[2].error.text, "rank 0 wrote the profile without this rank") != NULL);
     record(1, "step", 9000, 1);
@@ -298,7 +298,7 @@ static void rank_that_dies_sending(void)
         record(r, "step", 1000, 30000);
     ranks[2].link.swallow_data_at = 2;
     case_catch_stderr();
-    publish(all(), 200 * MS_NS);
+    publish(all(), 1500 * MS_NS);
     case_printed();
     CHECK_INT(ranks[0].status, SP_OK);
     CHECK_INT(ranks[1].status, SP_OK);
