@@ -23,6 +23,8 @@ HERE = Path(__file__).resolve().parent
 C_ROWS = [
     ("C pair, recording in memory / two ticks", 1.2, lambda s: s["record"] / s["floor-ticks"]),
     ("C pair, five levels deep / two ticks", 1.2, lambda s: s["nest"] / s["floor-ticks"]),
+    ("C pair, recording into a journal / two ticks", 1.35, lambda s: s["journal"] / s["journal-floor"]),
+    ("bytes a call, journal / 8", 1.0, lambda s: s["journal-bytes"] / 8),
     ("C pair, off / empty call pair", 1.3, lambda s: s["off"] / s["off-floor-call"]),
     ("C pair, paused / empty call pair", 1.6, lambda s: s["paused"] / s["floor-call"]),
     ("C pair, two threads / one thread", 1.1, lambda s: s["threads-2"] / s["threads-1"]),
@@ -88,6 +90,11 @@ def python_rows(version):
             f"{name} with region of another manager / empty manager",
             0.75,
             lambda s: s["with-other"] / s["with-floor"],
+        ),
+        (
+            f"{name} with region, with a journal / without",
+            1.1,
+            lambda s: s["with-journal"] / s["with-other"],
         ),
         (f"{name} with sp.region('x')", 1.15, lambda s: s["named-module"] / s["with-floor"]),
         (

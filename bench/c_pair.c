@@ -3,7 +3,8 @@
  *   floor-ticks   two bare tick reads            floor-call   two empty calls into another library
  *   off           before sp_init                 record       recording in memory
  *   nest          the same, five levels deep     paused       while paused
- *   threads-1/2   one thread, two at once (ns a pair of each thread) */
+ *   threads-1/2   one thread, two at once (ns a pair of each thread)
+ *   journal       recording into a journal, 20 million calls; journal-bytes: its bytes a call */
 #include "ticks.h"
 
 #include "scope_profiler.h"
@@ -11,11 +12,13 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 void bench_empty_begin(int region);
 void bench_empty_end(int region);
 
-enum { PAIRS = 4000000, REPEATS = 9, NEST = 5 };
+enum { PAIRS = 4000000, REPEATS = 9, NEST = 5, JOURNAL_ROUNDS = 5 };
 
 static double floor_call(void)
 {
@@ -82,6 +85,40 @@ static double on_threads(int count, int region)
     return sum / count;
 }
 
+/* In a folder of its own, which is gone afterwards. */
+static int journal_rows(sp_profiler *profiler, sp_binding_settings *settings,
+                        const sp_binding_region_spec *spec)
+{
+    char folder[] = "/tmp/bench_pair_XXXXXX", output[64], journal[80];
+    struct stat status;
+    sp_error error;
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    snprintf(output, sizeof output, "%s/pair.h5", folder);
+    snprintf(journal, sizeof journal, "%s.journal", output);
+    settings->output = output;
+    if (sp_binding_configure(profiler, settings, &error) != SP_OK) {
+        fprintf(stderr, "c_pair: %s\n", error.text);
+        return 1;
+    }
+    int region = sp_binding_intern("r0", 2, NULL);
+    sp_binding_set_region(profiler, region, spec, NULL);
+    for (int r = 0; r < REPEATS; r++) {
+        double ns = 0;
+        sample_print("journal-floor", r, floor_ticks());
+        for (int round = 0; round < JOURNAL_ROUNDS; round++)
+            ns += pairs(region) / JOURNAL_ROUNDS;
+        sample_print("journal", r, ns);
+        if (stat(journal, &status) == 0)
+            sample_print("journal-bytes", r,
+                         (double)status.st_size / ((double)PAIRS * JOURNAL_ROUNDS));
+        sp_profiler_reset(profiler); /* and the next one has the same name */
+    }
+    sp_binding_deconfigure(profiler);
+    rmdir(folder);
+    return 0;
+}
+
 int main(void)
 {
     for (int r = 0; r < REPEATS; r++) {
@@ -118,5 +155,5 @@ int main(void)
         sp_binding_unpause(profiler);
     }
     sp_binding_deconfigure(profiler);
-    return 0;
+    return journal_rows(profiler, &settings, &spec);
 }

@@ -7,6 +7,7 @@ extension for this interpreter. With --peer only the rows that the published pac
 """
 
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, sys.argv[1])
@@ -67,6 +68,13 @@ def main():
     if not PEER:
         other.setup(output=None)
         variants["with-other"] = ("with region: pass", {"region": other.region("with")})
+        folder = tempfile.TemporaryDirectory()
+        journaled = ProfileManager()
+        journaled.setup(file_path=folder.name + "/run.h5")
+        variants["with-journal"] = (
+            "with region: pass",
+            {"region": journaled.region("with")},
+        )
         names = {f"prefix: name {k}": k for k in range(16)}
         variants["named-module"] = ("with sp.region('x'): pass", {"sp": scope_profiler})
         variants["named-manager"] = ("with PM.region('x'): pass", {"PM": ProfileManager})
@@ -80,6 +88,8 @@ def main():
     if PEER:
         return
     other.finalize(verbose=False)
+    journaled.reset()
+    folder.cleanup()
     ProfileManager.setup(output=None, **settings)
     net(
         {

@@ -17,6 +17,7 @@ const cli_command *const cli_commands[] = {
     &cli_convert,
     &cli_merge,
     &cli_import_native,
+    &cli_recover,
     &cli_config,
     &cli_doctor,
     &cli_completion,

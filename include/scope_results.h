@@ -26,8 +26,9 @@ typedef struct sp_results sp_results;
 
 /* ---- Opening and building --------------------------------------------------------------------*/
 
-/* Opens a profile by content: HDF5, JSON (plain or compressed), or a native trace (.spt). Reads the index only; calls are
- * read when first asked for. SP_ERR_NOT_FOUND, SP_ERR_NOT_A_PROFILE, SP_ERR_DAMAGED, SP_ERR_SCHEMA,
+/* Opens a profile by content: HDF5, JSON (plain or compressed), a native trace (.spt), or the journal
+ * of a recording, with everything that is left of it. Reads the index only; calls are read when first
+ * asked for. SP_ERR_NOT_FOUND, SP_ERR_NOT_A_PROFILE, SP_ERR_DAMAGED, SP_ERR_SCHEMA,
  * SP_ERR_NO_MODULE. */
 SP_API int sp_results_open(const char *path, sp_results **out, sp_error *error);
 
@@ -113,6 +114,51 @@ typedef void (*sp_progress)(void *context, uint64_t done, uint64_t total);
 SP_API void sp_results_set_progress(sp_results *results, sp_progress progress, void *context);
 
 SP_API void sp_results_close(sp_results *results);
+
+/* ---- Recovering --------------------------------------------------------------------------------
+ *
+ * A recording that did not end well leaves its journal: a file beside its output, and while the
+ * machine runs a file of rings in shared memory. Together they hold every call that had ended and
+ * those that were open. */
+
+typedef struct sp_recovery sp_recovery;
+
+/* What is known of one recording. Texts live as long as the sp_recovery. */
+typedef struct sp_recovery_info {
+    size_t size;         /* sizeof(sp_recovery_info), set by the caller */
+    const char *output;  /* the profile that it was to write */
+    const char *journal; /* one of its files */
+    const char *host, *program;
+    int64_t pid, rank;
+    int64_t started_at_ns; /* since 1970 */
+    bool is_running;       /* its process is alive: what is read is a snapshot */
+    bool is_elsewhere;     /* of another machine: its process may be alive */
+    bool has_rings;        /* false: the calls after the last flush, and open ones, are not there */
+    uint64_t num_calls, num_open;
+    uint64_t missing_calls; /* known to have been recorded, and not found */
+    uint64_t damaged_blocks, damaged_bytes, damaged_rings;
+    uint64_t torn_bytes; /* what its writer had not finished; nothing is missing that the rings had */
+    int64_t first_ns, last_ns; /* begin of the run, last moment that anything tells of; CLOCK_MONOTONIC */
+} sp_recovery_info;
+
+/* Looks for recordings: `path` is the output, a journal or file of rings, or a folder of outputs.
+ * SP_ERR_NOT_FOUND when there is none. */
+SP_API int sp_recovery_search(const char *path, sp_recovery **out, sp_error *error);
+SP_API size_t sp_recovery_count(const sp_recovery *recovery);
+/* Reads and checks everything that is left of the recording `i`. SP_ERR_DAMAGED when that is not
+ * enough for a profile, SP_ERR_SCHEMA (a newer version), SP_ERR_IO. */
+SP_API int sp_recovery_describe(sp_recovery *recovery, size_t i, sp_recovery_info *out,
+                                sp_error *error);
+/* The same as a run that can be asked, and as an HDF5 profile (`options` NULL: defaults), which
+ * appears complete or not at all. Open calls end at the last moment known and are marked; nothing is
+ * added that was not recorded. */
+SP_API int sp_recovery_open(sp_recovery *recovery, size_t i, sp_results **out, sp_error *error);
+SP_API int sp_recovery_write(sp_recovery *recovery, size_t i, const char *path,
+                             const sp_store_options *options, sp_error *error);
+/* Removes the files of the recording; refused (SP_ERR_INVALID_ARGUMENT) while its process may be
+ * alive. */
+SP_API int sp_recovery_remove(sp_recovery *recovery, size_t i, sp_error *error);
+SP_API void sp_recovery_release(sp_recovery *recovery);
 
 /* ---- What is in it ---------------------------------------------------------------------------*/
 

@@ -84,3 +84,10 @@ void sp_resolver_release(sp_resolver *resolver)
     free(resolver->levels);
     *resolver = (sp_resolver){0};
 }
+
+void sp_resolver_forget(sp_resolver *resolver, uint64_t count)
+{
+    resolver->ended += count;
+    for (size_t i = 0; i < resolver->room; i++)
+        resolver->levels[i] = (sp_resolver_level){.pending = 0};
+}

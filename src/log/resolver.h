@@ -61,6 +61,11 @@ static inline void sp_resolver_lost(sp_resolver *resolver, uint64_t count)
     resolver->ended += count;
 }
 
+/* At least so many calls of the lane are missing, and with them what they would have told of the calls
+ * that were open around them. Later calls get numbers of their own; one that began before gets the
+ * number of a call that begins here, so that those inside it find it. */
+void sp_resolver_forget(sp_resolver *resolver, uint64_t count);
+
 /* Child time so far of the call open at that depth. */
 int64_t sp_resolver_child_ns(const sp_resolver *resolver, size_t depth);
 

@@ -7,6 +7,7 @@
 #include "recorder/fast.h"
 #include "recorder/stack.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,18 +74,52 @@ static bool make_slot(sp_thread *thread, uint32_t slot)
 void sp_lane_free(sp_lane *lane)
 {
     sp_stack_release(lane);
-    sp_os_pages_free(lane->words, lane->num_words * sizeof *lane->words);
     sp_sums_release(&lane->sums);
     sp_resolver_release(&lane->nesting);
+    if (lane->free_room != NULL) {
+        lane->free_room(lane, lane->room_bytes);
+        return;
+    }
+    sp_os_pages_free(lane->words, lane->num_words * sizeof *lane->words);
     free(lane);
 }
 
-static sp_lane *allocate(void)
+/* A lane, its first stack and its ring in one piece of memory that outlives the process; NULL: the
+ * sink has none. */
+static sp_lane *allocate_in_room(const sp_recording *recording)
 {
-    sp_lane *lane = aligned_alloc(alignof(sp_lane), sizeof *lane);
+    const sp_sink_table *table = recording->sink->table;
+    size_t stack = sizeof(sp_lane), ring = stack + SP_STACK_FIRST_ROOM * sizeof(sp_frame);
+    sp_sink_room room = {
+        .bytes = ring + recording->ring_words * sizeof(uint64_t),
+        .state = offsetof(sp_lane, state),
+        .head = offsetof(sp_lane, head),
+        .top = offsetof(sp_lane, top),
+        .ring = ring,
+        .stack = stack,
+        .ring_words = recording->ring_words,
+        .stack_frames = SP_STACK_FIRST_ROOM,
+    };
+    sp_lane *lane = table->take_room == NULL ? NULL : table->take_room(recording->sink, &room);
     if (lane == NULL)
         return NULL;
-    memset((void *)lane, 0, sizeof *lane);
+    lane->free_room = table->free_room;
+    lane->room_bytes = room.bytes;
+    lane->words = (uint64_t *)((char *)lane + ring);
+    lane->num_words = recording->ring_words;
+    sp_stack_adopt_first(lane, (sp_frame *)((char *)lane + stack));
+    return lane;
+}
+
+static sp_lane *allocate(const sp_recording *recording)
+{
+    sp_lane *lane = allocate_in_room(recording);
+    if (lane == NULL) {
+        lane = aligned_alloc(alignof(sp_lane), sizeof *lane);
+        if (lane == NULL)
+            return NULL;
+        memset((void *)lane, 0, sizeof *lane);
+    }
     atomic_init(&lane->is_inside, false);
     sp_mutex_reset(&lane->lock);
     return lane;
@@ -119,6 +154,14 @@ void sp_thread_info_name(sp_thread_info *info)
         info->name = strdup(name);
 }
 
+/* Hands an entry of the table to a sink that wants it. Under the lock. */
+static void tell_thread(const sp_recording *recording, size_t lane)
+{
+    if (recording->sink->table->thread != NULL)
+        recording->sink->table->thread(recording->sink, (uint32_t)lane,
+                                       &recording->threads.items[lane]);
+}
+
 /* Appends the thread to the table of those that recorded. Under the lock. */
 static bool enlist(sp_recording *recording, const sp_thread *thread)
 {
@@ -132,20 +175,23 @@ static bool enlist(sp_recording *recording, const sp_thread *thread)
                              .end_ns = -1,
                              .cpu_ns = -1,
                              .name = thread->name == NULL ? NULL : strdup(thread->name)};
+    tell_thread(recording, recording->threads.count - 1);
     return true;
 }
 
 /* Brings a lane that is new to the configuration into it. Under the lock. */
 static bool admit(sp_recording *recording, sp_lane *lane)
 {
-    sp_sink *sink = &recording->sink.sink;
+    sp_sink *sink = recording->sink;
     if (!sp_vector_reserve(&recording->lanes, 1) || !make_ring(lane, recording->ring_words) ||
         !sp_stack_init(lane))
         return false;
-    lane->sink = sink->table->open_ring(sink);
+    lane->ring = (uint32_t)recording->lanes.count;
+    lane->sink = sink->table->open_ring(sink, lane->ring);
     if (lane->sink == NULL)
         return false;
-    lane->ring = (uint32_t)recording->lanes.count;
+    lane->state.ring = lane->ring;
+    lane->state.calls = 0;
     lane->num_calls = 0;
     lane->published = lane->words;
     lane->limit = lane->words + lane->num_words - (SP_RECORD_CALL_WORDS - 1);
@@ -162,6 +208,7 @@ static void assign(sp_recording *recording, sp_lane *lane, sp_thread *thread)
     lane->next_number = 0;
     lane->lost = 0;
     lane->index = (uint32_t)recording->threads.count - 1;
+    lane->state.lane = lane->index;
     lane->anchor_due = 0;
     lane->generation = atomic_load_explicit(&recording->generation, memory_order_relaxed);
     lane->attached_to = lane->generation;
@@ -174,13 +221,20 @@ static sp_lane *find_lane(sp_recording *recording, sp_lane *own)
     sp_lane *lane = own != NULL ? NULL : find_free(recording);
     if (lane != NULL)
         return lane;
-    lane = own != NULL ? own : allocate();
+    uint64_t abandoned = own != NULL ? own->abandoned + sp_stack_count_due(own) : 0;
+    /* Memory that other processes look at belongs to one configuration. */
+    bool is_kept = own != NULL && own->free_room == NULL &&
+                   recording->sink->table->take_room == NULL;
+    lane = is_kept ? own : allocate(recording);
     if (lane == NULL)
         return NULL;
-    lane->abandoned = own != NULL ? own->abandoned + sp_stack_count_due(own) : 0;
-    if (admit(recording, lane))
+    lane->abandoned = abandoned;
+    if (admit(recording, lane)) {
+        if (own != NULL && !is_kept)
+            sp_lane_free(own);
         return lane;
-    if (own == NULL)
+    }
+    if (!is_kept)
         sp_lane_free(lane);
     return NULL;
 }
@@ -281,8 +335,11 @@ static void collect(sp_recording *recording, sp_lane *lane, int64_t now_ns, int6
     sp_thread_info_name(info);
     info->end_ns = now_ns;
     info->cpu_ns = cpu_ns;
+    tell_thread(recording, lane->index);
+    sp_ring_empty_begin(lane);
     lane->published = lane->words;
     atomic_store_explicit(&lane->head, lane->words, memory_order_release);
+    sp_ring_empty_end(lane);
     lane->abandoned = 0;
     lane->thread = NULL;
     sp_stack_init(lane);
@@ -325,6 +382,21 @@ static void thread_ends(void *value)
     free(thread);
     atomic_signal_fence(memory_order_seq_cst);
     sp_lane_current = &sp_lane_dummy;
+}
+
+static sp_lane *before_fork;
+
+void sp_thread_fork_prepare(void)
+{
+    before_fork = sp_lane_current;
+    sp_lane_current = &occupied;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+void sp_thread_fork_parent(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    sp_lane_current = before_fork;
 }
 
 void sp_thread_forget(void)
@@ -370,6 +442,7 @@ void sp_thread_describe(sp_recording *recording, const char *name, int64_t ident
         info->name = copy == NULL ? NULL : strdup(copy);
         info->ident = ident;
         info->is_daemon = is_daemon;
+        tell_thread(recording, lane->index);
     }
     sp_recording_unlock(recording, own);
 }

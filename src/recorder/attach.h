@@ -25,6 +25,10 @@ void sp_thread_rename(sp_recording *recording, const char *name);
 /* Frees a lane that no thread has. */
 void sp_lane_free(sp_lane *lane);
 
+/* Around a fork, in the thread that forks, one at a time: what it records meanwhile is dropped, so that
+ * the child writes nothing into memory that it has in common with its parent. */
+void sp_thread_fork_prepare(void);
+void sp_thread_fork_parent(void);
 /* In the child of a fork: the thread that goes on has no lanes. */
 void sp_thread_forget(void);
 

@@ -83,11 +83,9 @@ sp_frame *sp_call_finish(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t
         put_marked(words, lane, frame);
     words[1] = sp_frame_start(frame);
     words[2] = tick;
-    uint64_t covered_from;
-    top = sp_stack_end(lane, top, frame, tick, &covered_from);
     if (is_marked) {
         words[SP_MARKED_FLAGS] |= *out_crossed ? SP_CALL_CROSSING : 0;
-        words[SP_MARKED_INNER_FROM] = covered_from;
+        words[SP_MARKED_INNER_FROM] = sp_stack_covered_from(top, frame, tick);
     }
     if (side != NULL)
         count += put_side(words + count, side);
@@ -97,7 +95,10 @@ sp_frame *sp_call_finish(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t
         atomic_store_explicit(&lane->head, words + count, memory_order_release);
     free(own);
     free((void *)(uintptr_t)joined.payload);
-    return top;
+    /* Only now: whoever looks from outside sees a call open, ended, or for a moment both, and tells by
+     * its number. */
+    atomic_signal_fence(memory_order_seq_cst);
+    return sp_stack_end(lane, top, frame, tick);
 }
 
 void sp_call_append(sp_lane *lane, sp_frame *top, uint32_t region, int64_t start_ns,

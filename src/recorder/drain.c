@@ -5,6 +5,7 @@
 #include "recorder/stack.h"
 
 #include <errno.h>
+#include <stddef.h>
 
 /* Contiguous whole records. */
 typedef struct span {
@@ -24,7 +25,7 @@ static void add_sums(sp_lane *lane, span records)
 
 static bool has_room(sp_lane *lane, size_t words, sp_sink_refusal *out_why)
 {
-    return lane->recording->sink.sink.table->reserve(lane->sink, sp_pack_bound(words), out_why) !=
+    return lane->recording->sink->table->reserve(lane->sink, sp_pack_bound(words), out_why) !=
            NULL;
 }
 
@@ -48,12 +49,12 @@ static void lose(sp_lane *lane, const span *records, size_t count, sp_sink_refus
 
 /* After a loss nothing more is packed until the owner has marked what is open (resume_packing):
  * without that the numbers of later calls would not come out right. */
-static void pack(sp_lane *lane, const span *records, size_t count)
+static void pack(sp_lane *lane, const span *records, size_t count, const sp_sink_span *place)
 {
     size_t words = 0;
     for (size_t i = 0; i < count; i++)
         words += records[i].count;
-    const sp_sink_table *table = lane->recording->sink.sink.table;
+    const sp_sink_table *table = lane->recording->sink->table;
     size_t size = sp_pack_bound(words);
     sp_sink_refusal why = SP_SINK_FULL;
     void *block = lane->lost > 0 ? NULL : table->reserve(lane->sink, size, &why);
@@ -65,7 +66,8 @@ static void pack(sp_lane *lane, const span *records, size_t count)
     for (size_t i = 0; i < count; i++)
         sp_pack_words(&lane->pack, records[i].words, records[i].count);
     table->commit(lane->sink, table->wants_sums ? sp_pack_end(&lane->pack)
-                                                : sp_pack_end_unsummed(&lane->pack));
+                                                : sp_pack_end_unsummed(&lane->pack),
+                  place);
     lane->num_calls += lane->pack.header.calls;
 }
 
@@ -77,13 +79,17 @@ static void hand_on(sp_lane *lane, const span *extra)
     size_t count = 1;
     if (extra != NULL)
         records[count++] = *extra;
+    sp_sink_span place = {
+        .epoch = atomic_load_explicit(&lane->state.epoch, memory_order_relaxed),
+        .from = (uint32_t)(lane->published - lane->words),
+        .to = (uint32_t)(lane->published - lane->words + (ptrdiff_t)records[0].count)};
     /* Up to the head just seen: the owner may have gone on meanwhile. */
     lane->published += records[0].count;
     if (lane->generation == 0 || (records[0].count == 0 && extra == NULL))
         return; /* of a configuration that is gone, or nothing */
     sp_recording_anchor(lane->recording, false);
     if (!lane->recording->is_aggregate)
-        pack(lane, records, count);
+        pack(lane, records, count, &place);
     else
         for (size_t i = 0; i < count; i++)
             add_sums(lane, records[i]);
@@ -113,6 +119,7 @@ static void drain_own(sp_lane *lane, sp_frame *top, const span *extra)
     uint64_t started = sp_tick_now();
     sp_mutex_lock(&lane->lock);
     hand_on(lane, extra);
+    sp_ring_empty_begin(lane);
     uint64_t *head = lane->words;
     lane->published = head;
     bool resumed = resume_packing(lane, &head);
@@ -120,6 +127,7 @@ static void drain_own(sp_lane *lane, sp_frame *top, const span *extra)
     head[1] = started;
     head[2] = sp_tick_now();
     atomic_store_explicit(&lane->head, head + SP_RECORD_CALL_WORDS, memory_order_release);
+    sp_ring_empty_end(lane);
     sp_mutex_unlock(&lane->lock);
     if (resumed)
         sp_stack_mark_all(lane, top);

@@ -43,6 +43,14 @@ typedef struct sp_frame {
 #define SP_KEY_ENDED (SP_KEY_SPECIAL | 2)   /* its call ended while later ones were open */
 #define SP_KEY_IGNORED (SP_KEY_SPECIAL | 3) /* calls begun while paused and not ended yet */
 
+/* What readers of the ring in other processes go by: the layout is part of the journal's format. */
+typedef struct sp_ring_state {
+    _Atomic uint32_t epoch; /* odd: what the ring held is handed on, and it is being emptied */
+    uint32_t ring, lane;
+    uint32_t settled; /* words that are in a profile already */
+    uint64_t calls; /* running number of the first call in the ring */
+} sp_ring_state;
+
 typedef struct sp_lane {
     /* Every call touches these. Written by the owner, `states` by whoever pauses and resumes. */
     alignas(128) atomic_bool is_inside; /* the owner is on a path; a dummy always is */
@@ -60,6 +68,10 @@ typedef struct sp_lane {
     sp_thread *thread;       /* NULL: its thread has ended, it waits for another */
     uint64_t attached_to;    /* generation of the configuration it was last set up for */
     size_t stack_room;       /* frames allocated */
+    size_t stack_bytes;      /* of a stack in a room of its own, 0: it is in none */
+    bool is_first_stack;     /* it lies in the room of the lane */
+    void (*free_room)(void *room, size_t bytes); /* of the lane and its ring; NULL: in none */
+    size_t room_bytes;
     sp_frame *plain_ceiling; /* what ceiling is while nothing special is on the stack */
     sp_frame *outer_marked;  /* outermost ended or marked frame on the stack, NULL: none */
     uint32_t num_ignored;    /* frames of ignored calls on the stack */
@@ -70,6 +82,7 @@ typedef struct sp_lane {
 
     /* Under the drain lock; the owner moves the stack under it too. */
     alignas(64) sp_mutex lock;
+    sp_ring_state state;
     uint64_t generation; /* as attached_to, 0 once that configuration is gone */
     uint32_t index;      /* lane number within the configuration */
     uint32_t ring;       /* ring number: stays when the lane goes on to another thread */

@@ -44,7 +44,7 @@ void sp_lane_update_sums(sp_lane *lane)
     adding a = {.lane = lane, .rate = sp_timeline_current_rate(&recording->timeline)};
     size_t size;
     const void *block;
-    while ((block = recording->sink.sink.table->next(lane->sink, &lane->summed, &size)) != NULL)
+    while ((block = recording->sink->table->next(lane->sink, &lane->summed, &size)) != NULL)
         add_block(&a, block, size);
     if (a.failed > 0)
         sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, a.failed);

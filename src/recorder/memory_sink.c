@@ -22,8 +22,9 @@ struct sp_sink_ring {
     size_t first; /* offset of the first block in the oldest chunk */
 };
 
-static sp_sink_ring *open_ring(sp_sink *sink)
+static sp_sink_ring *open_ring(sp_sink *sink, uint32_t index)
 {
+    (void)index;
     sp_sink_ring *ring = calloc(1, sizeof *ring);
     if (ring != NULL)
         ring->sink = (sp_memory_sink *)sink;
@@ -83,8 +84,9 @@ static void *reserve(sp_sink_ring *ring, size_t size, sp_sink_refusal *out_why)
     return at == NULL ? NULL : (unsigned char *)at + at->used;
 }
 
-static void commit(sp_sink_ring *ring, size_t bytes)
+static void commit(sp_sink_ring *ring, size_t bytes, const sp_sink_span *span)
 {
+    (void)span;
     ring->newest->used += bytes;
 }
 

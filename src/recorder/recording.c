@@ -55,7 +55,8 @@ bool sp_recording_init(sp_recording *recording)
         sp_region_table_release(&recording->regions);
         return false;
     }
-    sp_memory_sink_init(&recording->sink, 0);
+    sp_memory_sink_init(&recording->memory, 0);
+    recording->sink = &recording->memory.sink;
     sp_recordings_lock();
     while (!slot_is_free(recording->slot))
         recording->slot++;
@@ -71,7 +72,7 @@ static void dismiss(sp_recording *recording, sp_lane *lane)
     sp_mutex_lock(&lane->lock);
     lane->generation = 0;
     atomic_store_explicit(&lane->states, sp_region_states_unknown(), memory_order_relaxed);
-    recording->sink.sink.table->close_ring(lane->sink);
+    recording->sink->table->close_ring(lane->sink);
     lane->sink = NULL;
     lane->summed = (sp_sink_cursor){.part = NULL};
     sp_sums_release(&lane->sums);
@@ -137,7 +138,8 @@ int sp_recording_start(sp_recording *recording, const sp_recording_settings *set
     recording->is_aggregate = settings->is_aggregate;
     recording->ring_words = settings->ring_words < SP_RING_MIN_WORDS ? SP_RING_WORDS
                                                                       : settings->ring_words;
-    atomic_store(&recording->sink.limit, settings->max_memory);
+    atomic_store(&recording->memory.limit, settings->max_memory);
+    recording->sink = settings->sink == NULL ? &recording->memory.sink : settings->sink;
     start_clock(recording);
     bool has_clock = sp_timeline_num_anchors(&recording->timeline) > 0;
     atomic_store(&recording->phase, has_clock ? SP_PHASE_RECORDING : SP_PHASE_OFF);
@@ -171,12 +173,24 @@ void sp_recording_resume(sp_recording *recording)
 void sp_recordings_fork_prepare(void)
 {
     is_list_held = sp_mutex_lock_within(&list_lock, FORK_WAIT_MS);
+    if (is_list_held)
+        sp_thread_fork_prepare();
 }
 
 void sp_recordings_fork_parent(void)
 {
-    if (is_list_held)
-        sp_mutex_unlock(&list_lock);
+    if (!is_list_held)
+        return;
+    sp_thread_fork_parent();
+    sp_mutex_unlock(&list_lock);
+}
+
+void sp_recordings_visit(void (*visit)(sp_recording *recording, void *context), void *context)
+{
+    sp_recordings_lock();
+    for (sp_recording *recording = first_recording; recording != NULL; recording = recording->next)
+        visit(recording, context);
+    sp_recordings_unlock();
 }
 
 /* What the parent's threads were changing at that moment may be half done, so nothing of it is
@@ -193,7 +207,8 @@ static void start_over(sp_recording *recording)
     recording->is_lasting = true;
     sp_mutex_reset(&recording->lock);
     sp_mutex_reset(&recording->clock_lock);
-    sp_memory_sink_init(&recording->sink, 0);
+    sp_memory_sink_init(&recording->memory, 0);
+    recording->sink = &recording->memory.sink;
     sp_region_table_init(&recording->regions);
 }
 

@@ -38,12 +38,12 @@ typedef enum sp_loss {
 extern const char *const sp_loss_names[SP_LOSS_COUNT];
 
 /* One thread that recorded; the position is the lane's index. */
-typedef struct sp_thread_info {
+struct sp_thread_info {
     int64_t native_id, ident; /* ident -1 unknown */
     int64_t start_ns, end_ns, cpu_ns; /* absolute, -1 unknown or alive */
     bool is_daemon;
     char *name; /* NULL unknown */
-} sp_thread_info;
+};
 
 /* Takes the system's name of a thread that still runs, unless a language named it. Under the lock of
  * the recording. */
@@ -51,7 +51,8 @@ void sp_thread_info_name(sp_thread_info *info);
 
 typedef struct sp_recording_settings {
     bool is_aggregate; /* totals only */
-    size_t max_memory; /* bytes for blocks */
+    size_t max_memory; /* bytes for blocks in memory */
+    sp_sink *sink;     /* where blocks go; NULL: they stay in memory */
     size_t ring_words; /* 0: the default */
 } sp_recording_settings;
 
@@ -70,7 +71,8 @@ struct sp_recording {
     atomic_size_t lost[SP_LOSS_COUNT];
     atomic_size_t unmatched_ends, crossing;
 
-    sp_memory_sink sink;
+    sp_memory_sink memory;
+    sp_sink *sink; /* of this configuration */
     size_t ring_words;
     /* Called on every thread that starts to record, before its first call is; NULL: not wanted. */
     void (*on_thread)(sp_recording *recording);
@@ -115,6 +117,8 @@ uint64_t sp_recordings_generation(void);
 /* While this is held no recording goes away. Taken before the lock of a recording. */
 void sp_recordings_lock(void);
 void sp_recordings_unlock(void);
+/* Visits every recording of the process while it is held. */
+void sp_recordings_visit(void (*visit)(sp_recording *recording, void *context), void *context);
 
 /* Adds an anchor of the clock if the last one is old, or (`always`) anyway. */
 void sp_recording_anchor(sp_recording *recording, bool always);

@@ -36,6 +36,8 @@ void sp_recording_anchor(sp_recording *recording, bool always)
         sp_anchor anchor;
         sp_anchor_take(&anchor);
         sp_timeline_add(&recording->timeline, &anchor);
+        if (recording->sink->table->anchor != NULL)
+            recording->sink->table->anchor(recording->sink, &anchor);
     }
     sp_mutex_unlock(&recording->clock_lock);
 }

@@ -6,10 +6,14 @@
 #ifndef SP_RECORDER_SINK_H
 #define SP_RECORDER_SINK_H
 
+#include "clock/anchor.h"
+
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct sp_sink sp_sink;
+typedef struct sp_thread_info sp_thread_info;
 typedef struct sp_sink_ring sp_sink_ring; /* what a sink keeps of one ring */
 
 /* A place in a sequence of blocks; zeroed: its beginning. */
@@ -23,18 +27,33 @@ typedef enum sp_sink_refusal {
     SP_SINK_NO_MEMORY /* the system has none */
 } sp_sink_refusal;
 
+/* Which words of a ring a block holds: those from `from` to `to` of that epoch (and what fitted no
+ * ring). A reader that has the ring too knows by it what to leave out. */
+typedef struct sp_sink_span {
+    uint32_t epoch, from, to;
+} sp_sink_span;
+
+/* Memory for a lane or for a stack that has grown, and what lies where in it, in bytes from the
+ * beginning; SP_ROOM_NONE: not in it. */
+#define SP_ROOM_NONE SIZE_MAX
+typedef struct sp_sink_room {
+    size_t bytes;
+    size_t state, head, top, ring, stack; /* sp_ring_state; pointers; words; frames */
+    size_t ring_words, stack_frames;
+} sp_sink_room;
+
 typedef struct sp_sink_table {
     const char *name;
     bool wants_sums; /* blocks leave the process: they carry a checksum */
 
     /* NULL when memory is short. Close drops what the ring still holds. */
-    sp_sink_ring *(*open_ring)(sp_sink *sink);
+    sp_sink_ring *(*open_ring)(sp_sink *sink, uint32_t ring);
     void (*close_ring)(sp_sink_ring *ring);
 
     /* Where to pack the next block, `size` bytes at most; NULL with the reason. Then commit says
      * how many it became (0: none). */
     void *(*reserve)(sp_sink_ring *ring, size_t size, sp_sink_refusal *out_why);
-    void (*commit)(sp_sink_ring *ring, size_t bytes);
+    void (*commit)(sp_sink_ring *ring, size_t bytes, const sp_sink_span *span);
 
     /* The next block committed so far, oldest first; NULL at the end, and the cursor is then where
      * the next one will be. A block does not change and does not move until it is dropped. */
@@ -43,6 +62,14 @@ typedef struct sp_sink_table {
     /* Removes the blocks before `until`. Both cursors stay where they are in the sequence; `follow`
      * must not be before `until`. */
     void (*drop)(sp_sink_ring *ring, sp_sink_cursor *until, sp_sink_cursor *follow);
+
+    /* A sink that survives the process. The four are NULL for others. */
+
+    /* Zeroed memory that another process can look at; NULL: ordinary memory has to do. */
+    void *(*take_room)(sp_sink *sink, const sp_sink_room *wanted);
+    void (*free_room)(void *room, size_t bytes); /* the sink may be gone */
+    void (*anchor)(sp_sink *sink, const sp_anchor *anchor);
+    void (*thread)(sp_sink *sink, uint32_t lane, const sp_thread_info *info);
 } sp_sink_table;
 
 struct sp_sink {

@@ -2,12 +2,13 @@
 
 #include "clock/clock.h"
 #include "log/record.h"
+#include "recorder/recording.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* The lowest frame is the bottom; the highest is kept for ignored calls. */
-enum { FIRST_ROOM = 64, BOTTOM = 1, SPARE = 1 };
+enum { BOTTOM = 1, SPARE = 1 };
 
 static void set_frame(sp_frame *frame, uint64_t key)
 {
@@ -52,10 +53,10 @@ static void set_ceiling(sp_lane *lane)
 bool sp_stack_init(sp_lane *lane)
 {
     if (lane->stack_room == 0) {
-        sp_frame *stack = malloc(FIRST_ROOM * sizeof *stack);
+        sp_frame *stack = malloc(SP_STACK_FIRST_ROOM * sizeof *stack);
         if (stack == NULL)
             return false;
-        adopt(lane, stack, FIRST_ROOM);
+        adopt(lane, stack, SP_STACK_FIRST_ROOM);
         set_frame(stack, SP_KEY_BOTTOM);
     }
     sp_notes_clear(&lane->notes);
@@ -66,12 +67,46 @@ bool sp_stack_init(sp_lane *lane)
     return true;
 }
 
+void sp_stack_adopt_first(sp_lane *lane, sp_frame *stack)
+{
+    adopt(lane, stack, SP_STACK_FIRST_ROOM);
+    set_frame(stack, SP_KEY_BOTTOM);
+    lane->is_first_stack = true;
+}
+
+static void free_stack(const sp_lane *lane, sp_frame *stack, size_t room_bytes)
+{
+    if (room_bytes > 0)
+        lane->free_room(stack, room_bytes);
+    else if (!lane->is_first_stack)
+        free(stack);
+}
+
 void sp_stack_release(sp_lane *lane)
 {
     sp_notes_release(&lane->notes);
     if (lane->stack_room > 0)
-        free(stack_of(lane));
+        free_stack(lane, stack_of(lane), lane->stack_bytes);
     lane->stack_room = 0;
+}
+
+/* Memory for a stack, of the same kind as the lane's while its configuration lasts. Under the drain
+ * lock. */
+static sp_frame *allocate(const sp_lane *lane, size_t frames, size_t *out_room_bytes)
+{
+    size_t bytes = frames * sizeof(sp_frame);
+    *out_room_bytes = 0;
+    if (lane->free_room != NULL && lane->generation != 0) {
+        sp_sink *sink = lane->recording->sink;
+        sp_sink_room room = {.bytes = bytes, .state = SP_ROOM_NONE, .head = SP_ROOM_NONE,
+                             .top = SP_ROOM_NONE, .ring = SP_ROOM_NONE, .stack_frames = frames};
+        sp_frame *stack = sink->table->take_room(sink, &room);
+        if (stack != NULL) {
+            *out_room_bytes = bytes;
+            return stack;
+        }
+    }
+    return malloc(bytes);
 }
 
 uint64_t sp_stack_count_due(const sp_lane *lane)
@@ -92,22 +127,26 @@ bool sp_stack_make_room(sp_lane *lane, sp_frame **top)
     if (*top < last_frame(lane))
         return true;
     sp_frame *old = stack_of(lane);
-    size_t used = (size_t)(*top - old) + 1, room = lane->stack_room * 2;
-    sp_frame *stack = malloc(room * sizeof *stack);
-    if (stack == NULL)
-        return false;
-    memcpy((void *)stack, (const void *)old, used * sizeof *stack);
+    size_t used = (size_t)(*top - old) + 1, room = lane->stack_room * 2, room_bytes;
     ptrdiff_t marked = lane->outer_marked == NULL ? 0 : lane->outer_marked - old;
-    *top = stack + used - 1;
-
     sp_mutex_lock(&lane->lock); /* others may be looking at the open calls */
+    sp_frame *stack = allocate(lane, room, &room_bytes);
+    if (stack == NULL) {
+        sp_mutex_unlock(&lane->lock);
+        return false;
+    }
+    memcpy((void *)stack, (const void *)old, used * sizeof *stack);
+    *top = stack + used - 1;
     adopt(lane, stack, room);
     atomic_store_explicit(&lane->top, *top, memory_order_release);
+    size_t old_bytes = lane->stack_bytes;
+    lane->stack_bytes = room_bytes;
     sp_mutex_unlock(&lane->lock);
     if (lane->outer_marked != NULL)
         lane->outer_marked = stack + marked;
     set_ceiling(lane);
-    free(old);
+    free_stack(lane, old, old_bytes);
+    lane->is_first_stack = false;
     return true;
 }
 
@@ -230,10 +269,24 @@ static void mark(sp_frame *frame, uint32_t flags)
     sp_frame_set_key(frame, key | SP_KEY_MARKED | (uint64_t)flags << SP_KEY_FLAGS_SHIFT);
 }
 
-sp_frame *sp_stack_end(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t tick,
-                       uint64_t *out_covered_from)
+/* The nearest call above a frame; NULL: none. */
+static const sp_frame *nearest_above(const sp_frame *top, const sp_frame *frame)
 {
-    *out_covered_from = tick;
+    const sp_frame *above = NULL;
+    for (; top > frame; top--)
+        if (sp_frame_is_call(top))
+            above = top;
+    return above;
+}
+
+uint64_t sp_stack_covered_from(const sp_frame *top, const sp_frame *frame, uint64_t tick)
+{
+    const sp_frame *above = nearest_above(top, frame);
+    return above == NULL ? tick : sp_frame_outer_from(above);
+}
+
+sp_frame *sp_stack_end(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t tick)
+{
     if (!sp_stack_is_covered(top, frame)) {
         sp_frame_set_key(frame, SP_KEY_ENDED);
         return sp_stack_settle(lane, top);
@@ -245,7 +298,6 @@ sp_frame *sp_stack_end(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t t
         mark(other, SP_CALL_OUTLIVED);
         above = other;
     }
-    *out_covered_from = sp_frame_outer_from(above);
     sp_frame_set_extra(above, tick);
     sp_frame_set_key(frame, SP_KEY_ENDED);
     if (lane->outer_marked == NULL || frame < lane->outer_marked)

@@ -72,6 +72,9 @@ uint64_t sp_stack_parent(const sp_lane *lane, const sp_frame *frame);
 /* True while a call opened later than the frame's is open. */
 bool sp_stack_is_covered(const sp_frame *top, const sp_frame *frame);
 
+/* A lane that lies in a room has its first stack there: SP_STACK_FIRST_ROOM frames. */
+enum { SP_STACK_FIRST_ROOM = 64 };
+void sp_stack_adopt_first(sp_lane *lane, sp_frame *stack);
 /* Gives a lane an empty stack, its first one if need be. False: memory is short. */
 bool sp_stack_init(sp_lane *lane);
 void sp_stack_release(sp_lane *lane);
@@ -90,10 +93,11 @@ sp_frame *sp_stack_ignore(sp_lane *lane, sp_frame *top);
 /* Takes the one begun last off again, if there is any. */
 sp_frame *sp_stack_unignore(sp_lane *lane, sp_frame *top);
 
-/* The call of `frame` ends at that tick, wherever it stands. `*out_covered_from`: since when calls
- * above have covered it (the tick itself when there are none). Returns the new top. */
-sp_frame *sp_stack_end(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t tick,
-                       uint64_t *out_covered_from);
+/* Since when calls above have covered the call of `frame`, which ends at that tick; the tick itself
+ * when there are none. */
+uint64_t sp_stack_covered_from(const sp_frame *top, const sp_frame *frame, uint64_t tick);
+/* The call of `frame` ends at that tick, wherever it stands. Returns the new top. */
+sp_frame *sp_stack_end(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t tick);
 /* Every open call is to be written marked from now on. */
 void sp_stack_mark_all(sp_lane *lane, sp_frame *top);
 

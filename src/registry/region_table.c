@@ -91,6 +91,7 @@ bool sp_region_table_source(sp_region_table *table, sp_region_entry *entry, cons
     entry->source_file = file_copy;
     entry->source_text = text_copy;
     entry->source_line = line;
+    entry->is_told = false;
     return true;
 }
 
@@ -102,5 +103,6 @@ bool sp_region_table_tags(sp_region_table *table, sp_region_entry *entry, const 
     if (copy == NULL)
         return false;
     entry->tags_json = copy;
+    entry->is_told = false;
     return true;
 }

@@ -27,6 +27,7 @@ typedef struct sp_region_entry {
     int64_t source_line;                   /* -1 unknown */
     const char *tags_json;                 /* NULL none */
     bool is_native; /* defined by native code, which knows its tags; not by a binding */
+    bool is_told; /* whoever keeps a copy (a journal) has it as it is; for the owner of the table */
 } sp_region_entry;
 
 typedef struct sp_region_table {

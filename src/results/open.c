@@ -3,6 +3,7 @@
 #include "base/os/file.h"
 #include "results/model.h"
 #include "store/image/image.h"
+#include "store/journal/format.h"
 #include "store/json/json_store.h"
 #include "store/module.h"
 #include "store/spt/spt.h"
@@ -228,12 +229,39 @@ static int adopt(const sp_store_table *store, sp_store_reader *reader, const cha
     return SP_OK;
 }
 
+/* A journal is read as what `recover` would make of it. */
+static bool is_journal(const char *path)
+{
+    unsigned char head[4];
+    size_t count = 0;
+    return sp_os_file_piece(path, 0, head, sizeof head, &count, NULL) == SP_OK &&
+           count == sizeof head && (memcmp(head, SP_FRAME_MAGIC, sizeof head) == 0 ||
+                                    memcmp(head, SP_RINGS_MAGIC, sizeof head) == 0);
+}
+
+static int open_journal(const char *path, sp_results **out, sp_error *error)
+{
+    sp_recovery *recovery;
+    int status = sp_recovery_search(path, &recovery, error);
+    if (status != SP_OK)
+        return status == SP_ERR_NOT_FOUND
+                   ? sp_fail(error, SP_ERR_DAMAGED,
+                             "'%s' does not say which process wrote it: it is no journal, or its "
+                             "beginning is lost", path)
+                   : status;
+    status = sp_recovery_open(recovery, 0, out, error);
+    sp_recovery_release(recovery);
+    return status;
+}
+
 int sp_results_open(const char *path, sp_results **out, sp_error *error)
 {
     uint64_t size = 0;
     sp_store_reader *reader;
     const sp_store_table *store;
     int status = check_kind(path, &size, error);
+    if (status == SP_OK && is_journal(path))
+        return open_journal(path, out, error);
     if (status == SP_OK)
         status = choose_store(path, size, &store, error);
     if (status == SP_OK)

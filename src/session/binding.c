@@ -7,7 +7,7 @@
 #include "recorder/fast.h"
 #include "recorder/path.h"
 #include "recorder/query.h"
-#include "session/profiler.h"
+#include "session/journal.h"
 
 #include <stdint.h>
 
@@ -45,6 +45,8 @@ int sp_binding_set_region(sp_profiler *profiler, int32_t region,
                                       spec->source_text);
     if (fits && spec->tags_json != NULL)
         fits = sp_region_table_tags(table, entry, spec->tags_json);
+    if (entry != NULL)
+        sp_profiler_journal_region(profiler, entry);
     sp_recording_unlock(recording, own);
     return fits ? SP_OK : sp_fail_memory(error, "adding a region");
 }

@@ -42,6 +42,9 @@ typedef struct sp_binding_settings {
      * "*" all. */
     sp_binding_tags region_tags, enable_tags;
     sp_store_options store;
+    const char *journal;  /* "auto" or NULL: beside the output, "off", or a folder */
+    double journal_flush; /* seconds between drains by the helper thread; 0: the default, below: none */
+    const char *finalize_signals; /* names, separated by commas; for the life of the process */
 } sp_binding_settings;
 
 /* How a region is set up within one configuration. Strings are copied; NULL: keep or unknown. */

@@ -3,6 +3,7 @@
 #include "base/os/thread.h"
 #include "recorder/attach.h"
 #include "recorder/query.h"
+#include "session/final_signals.h"
 #include "session/profiler.h"
 #include "session/tags.h"
 
@@ -16,6 +17,10 @@ static sp_settings settings_of(const sp_binding_settings *given)
         .is_aggregate = given->is_aggregate,
         .track_threads = given->track_threads,
         .max_memory = given->max_memory,
+        .journal = given->journal,
+        .journal_flush = given->journal_flush == 0  ? -1
+                         : given->journal_flush < 0 ? 0
+                                                    : given->journal_flush,
         .store = given->store,
     };
     if (settings.store.size == 0)
@@ -26,6 +31,9 @@ static sp_settings settings_of(const sp_binding_settings *given)
 int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *given, sp_error *error)
 {
     sp_settings settings = settings_of(given);
+    int wanted = sp_final_signals_want_text(given->finalize_signals, error);
+    if (wanted != SP_OK)
+        return wanted;
     sp_mutex_lock(&profiler->lock);
     /* What native code or the environment started goes on, under these settings. */
     bool takes_over = profiler->is_configured && given->is_host &&
@@ -51,7 +59,7 @@ int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *given
         sp_os_claim_release(&profiler->claim);
     }
     if (status == SP_OK && takes_over && settings.max_memory > 0)
-        atomic_store(&profiler->recording.sink.limit, settings.max_memory);
+        atomic_store(&profiler->recording.memory.limit, settings.max_memory);
     sp_mutex_unlock(&profiler->lock);
     /* Who sets up a run that shows threads is the first of them, whatever it records. */
     if (status == SP_OK && settings.track_threads && !takes_over)

@@ -14,6 +14,8 @@
     X(SP_ENVIRONMENT_CONFIG, "SCOPE_PROFILER_CONFIG")                                              \
     X(SP_ENVIRONMENT_DISABLE, "SCOPE_PROFILER_DISABLE")                                            \
     X(SP_ENVIRONMENT_ENABLE_TAGS, "SCOPE_PROFILER_ENABLE_TAGS")                                    \
+    X(SP_ENVIRONMENT_FINALIZE_SIGNALS, "SCOPE_PROFILER_FINALIZE_SIGNALS")                          \
+    X(SP_ENVIRONMENT_JOURNAL, "SCOPE_PROFILER_JOURNAL")                                            \
     X(SP_ENVIRONMENT_OUTPUT, "SCOPE_PROFILER_OUTPUT")
 
 typedef enum sp_environment_variable {

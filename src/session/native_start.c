@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "session/complaint.h"
 #include "session/environment.h"
+#include "session/final_signals.h"
 #include "session/native_run.h"
 #include "session/native_values.h"
 #include "session/tags.h"
@@ -88,12 +89,24 @@ static void apply(const sp_setting_value values[], sp_settings *settings)
         settings->label = values[SP_SETTING_LABEL].text;
     settings->is_aggregate = settings->is_aggregate || values[SP_SETTING_AGGREGATION_MODE].flag;
     settings->track_threads = values[SP_SETTING_TRACK_THREADS].flag;
+    if (values[SP_SETTING_JOURNAL].is_given)
+        settings->journal = values[SP_SETTING_JOURNAL].text;
+    if (values[SP_SETTING_JOURNAL_FLUSH].is_given)
+        settings->journal_flush = (double)values[SP_SETTING_JOURNAL_FLUSH].integer;
     settings->store = (sp_store_options){
         .size = sizeof settings->store,
         .compression = values[SP_SETTING_HDF5_COMPRESSION].text,
         .compression_level = level->is_given ? (int)level->integer : -1,
         .chunk_size = (uint64_t)values[SP_SETTING_HDF5_CHUNK_SIZE].integer,
     };
+}
+
+static int want_signals(const sp_setting_value values[], sp_error *error)
+{
+    const sp_setting_value *wanted = &values[SP_SETTING_FINALIZE_SIGNALS];
+    return wanted->is_given ? sp_final_signals_want(wanted->items, wanted->num_items, error)
+                            : sp_final_signals_want_text(
+                                  sp_environment_text(SP_ENVIRONMENT_FINALIZE_SIGNALS), error);
 }
 
 static int start(sp_profiler *profiler, const sp_native_settings *native, const char *prefix,
@@ -107,6 +120,7 @@ static int start(sp_profiler *profiler, const sp_native_settings *native, const 
         .rank = (uint32_t)rank,
         .format = native->has_format ? native->format : sp_default_output_format(),
         .is_aggregate = native->is_aggregate,
+        .journal_flush = -1,
     };
     apply(values, &settings);
     int status = given->is_given ? check_format(given->text, error) : SP_OK;
@@ -122,6 +136,8 @@ static int start(sp_profiler *profiler, const sp_native_settings *native, const 
                          "a native trace holds calls, and aggregation keeps totals only; totals "
                          "need a build with HDF5");
     else
+        status = want_signals(values, error);
+    if (status == SP_OK)
         status = sp_profiler_start(profiler, &settings, error);
     free(path);
     return status;

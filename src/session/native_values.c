@@ -26,6 +26,9 @@ static void add_environment(bool is_default, sp_setting_value values[])
     if (sp_environment_text(SP_ENVIRONMENT_DISABLE) != NULL)
         values[SP_SETTING_DEACTIVATE_PROFILING] = (sp_setting_value){
             .is_given = true, .flag = sp_environment_flag(SP_ENVIRONMENT_DISABLE, false)};
+    const char *journal = sp_environment_text(SP_ENVIRONMENT_JOURNAL);
+    if (journal != NULL)
+        values[SP_SETTING_JOURNAL] = (sp_setting_value){.is_given = true, .text = journal};
     if (!is_default)
         return;
     if (sp_environment_text(SP_ENVIRONMENT_AGGREGATION) != NULL)

@@ -1,11 +1,15 @@
 #include "session/profiler.h"
 
 #include "base/error.h"
+#include "base/os/file.h"
 #include "clock/clock.h"
 #include "recorder/query.h"
 #include "session/complaint.h"
 #include "session/copies.h"
+#include "session/journal.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,13 +62,31 @@ static bool keep(sp_arena *texts, const char **text)
     return given == NULL || *text != NULL;
 }
 
+/* A folder that is relative counts from the one that is current now. */
+static bool keep_journal(sp_arena *texts, const char **journal)
+{
+    const char *given = *journal;
+    char folder[PATH_MAX];
+    bool is_word = given == NULL || strcmp(given, "auto") == 0 || strcmp(given, "off") == 0;
+    if (is_word || given[0] == '/' || !sp_os_current_folder(folder, sizeof folder))
+        return keep(texts, journal);
+    size_t room = strlen(folder) + strlen(given) + 2;
+    char *path = sp_arena_alloc(texts, room);
+    if (path != NULL)
+        snprintf(path, room, "%s/%s", folder, given);
+    *journal = path;
+    return path != NULL;
+}
+
 int sp_profiler_set(sp_profiler *profiler, const sp_settings *settings, sp_error *error)
 {
     sp_settings copy = *settings;
     if (!keep(&profiler->texts, &copy.output) || !keep(&profiler->texts, &copy.label) ||
+        !keep_journal(&profiler->texts, &copy.journal) ||
         !keep(&profiler->texts, &copy.store.compression))
         return sp_fail_memory(error, "configuring a profiler");
     profiler->settings = copy;
+    sp_profiler_journal_change(profiler);
     return SP_OK;
 }
 
@@ -86,7 +108,13 @@ int sp_profiler_start(sp_profiler *profiler, const sp_settings *settings, sp_err
     profiler->is_configured = false;
     atomic_store(&profiler->said_unmatched, false);
     sp_pair_cost_ns();
+    sp_profiler_journal *before = profiler->journal;
+    sp_profiler_journal *journal = sp_profiler_journal_create(profiler);
+    recording.sink = sp_profiler_journal_sink(journal);
+    profiler->journal = NULL;
     status = sp_recording_start(&profiler->recording, &recording, error);
+    sp_profiler_journal_destroy(before);
+    profiler->journal = journal;
     if (status != SP_OK)
         return status;
     profiler->start_ns = sp_clock_monotonic_ns();
@@ -98,6 +126,7 @@ int sp_profiler_start(sp_profiler *profiler, const sp_settings *settings, sp_err
 void sp_profiler_stop(sp_profiler *profiler)
 {
     sp_recording_stop(&profiler->recording);
+    sp_profiler_journal_stop(profiler);
     profiler->is_configured = false;
     profiler->is_host = profiler->is_run = false;
     profiler->joins = 0;
@@ -131,7 +160,9 @@ void sp_binding_destroy(sp_profiler *profiler)
 {
     if (profiler == NULL || profiler == &sp_default)
         return;
+    sp_profiler_journal_stop(profiler);
     sp_recording_release(&profiler->recording);
+    sp_profiler_journal_destroy(profiler->journal);
     sp_profiler_release_states(profiler);
     sp_os_claim_release(&profiler->claim);
     sp_arena_release(&profiler->texts);
@@ -143,6 +174,7 @@ void sp_profiler_start_over(sp_recording *recording)
 {
     sp_profiler *profiler = (sp_profiler *)recording;
     sp_mutex_reset(&profiler->lock);
+    sp_profiler_journal_forget(profiler);
     sp_os_claim_forget(&profiler->claim);
     profiler->is_configured = profiler->is_host = profiler->is_run = false;
     profiler->joins = 0;

@@ -15,8 +15,12 @@ typedef struct sp_settings {
     sp_output_format format;
     bool is_aggregate, track_threads;
     size_t max_memory;
+    const char *journal; /* "off", a folder, or NULL and "auto": beside the output */
+    double journal_flush; /* seconds between drains by the helper, 0: none; below: the default */
     sp_store_options store;
 } sp_settings;
+
+typedef struct sp_profiler_journal sp_profiler_journal;
 
 struct sp_profiler {
     sp_recording recording; /* first, so that the hot functions need one address */
@@ -33,6 +37,7 @@ struct sp_profiler {
     sp_arena texts; /* of every configuration: callers may still hold the path of an earlier one */
     int64_t start_ns;
     atomic_bool was_started;
+    sp_profiler_journal *journal; /* of the configuration, NULL: none */
     sp_os_claim claim;
     atomic_bool has_claimed; /* the output name was settled among processes */
 

@@ -5,6 +5,7 @@
 #include "recorder/drain.h"
 #include "recorder/lane_sums.h"
 #include "recorder/query.h"
+#include "session/journal.h"
 #include "session/publish_int.h"
 
 #include <stdlib.h>
@@ -21,6 +22,8 @@ typedef struct harvest {
     sp_arena names; /* of the threads */
     sp_region_snapshot regions;
     uint64_t now_tick;
+    uint32_t generation; /* of the journal, for what follows; 0: none, or what is published stays */
+    sp_ring_mark *stands; /* by ring, with a journal */
     bool failed; /* memory was short */
 } harvest;
 
@@ -50,7 +53,7 @@ static void add_open_calls(harvest *h, sp_lane *lane)
 /* Open calls are looked at after the drain: a call that ends in between is in neither, and comes
  * with the next publication. */
 static void harvest_lane(harvest *h, const sp_sink_table *table, sp_lane *lane,
-                         sp_sink_cursor *mark)
+                         sp_sink_cursor *mark, sp_ring_mark *stand)
 {
     size_t size;
     const void *bytes;
@@ -62,6 +65,8 @@ static void harvest_lane(harvest *h, const sp_sink_table *table, sp_lane *lane,
             h->blocks.items[h->blocks.count++] = (sp_assemble_block){.bytes = bytes, .size = size};
     }
     add_open_calls(h, lane);
+    if (h->generation != 0)
+        sp_profiler_journal_turn(lane, h->generation, stand);
     sp_mutex_unlock(&lane->lock);
 }
 
@@ -80,17 +85,21 @@ static void add_lanes(harvest *h, sp_profiler *profiler)
 }
 
 /* Collects what is closed, with an anchor of the clock after the last of it. */
-static void harvest_all(harvest *h, sp_profiler *profiler)
+static void harvest_all(harvest *h, sp_profiler *profiler, bool keeps_calls)
 {
     sp_recording *recording = &profiler->recording;
     sp_lane *own = sp_recording_lock(recording);
+    h->generation = keeps_calls ? 0 : sp_profiler_journal_begin(profiler);
     h->num_rings = recording->lanes.count;
     h->marks = calloc(h->num_rings + 1, sizeof *h->marks);
-    h->failed = h->marks == NULL || !sp_region_snapshot_take(&h->regions, &recording->regions);
+    h->stands = calloc(h->num_rings + 1, sizeof *h->stands);
+    h->failed = h->marks == NULL || h->stands == NULL ||
+                !sp_region_snapshot_take(&h->regions, &recording->regions);
     if (!h->failed)
         add_lanes(h, profiler);
     for (size_t i = 0; !h->failed && i < h->num_rings; i++)
-        harvest_lane(h, recording->sink.sink.table, recording->lanes.items[i], &h->marks[i]);
+        harvest_lane(h, recording->sink->table, recording->lanes.items[i], &h->marks[i],
+                     &h->stands[i]);
     h->now_tick = sp_tick_now();
     sp_recording_anchor(recording, true);
     sp_recording_unlock(recording, own);
@@ -99,6 +108,7 @@ static void harvest_all(harvest *h, sp_profiler *profiler)
 static void harvest_release(harvest *h)
 {
     free(h->marks);
+    free(h->stands);
     sp_vector_release(&h->blocks);
     sp_vector_release(&h->open_calls);
     sp_vector_release(&h->threads);
@@ -128,10 +138,10 @@ static void fill_assembly(sp_assembly *assembly, const harvest *h, sp_profiler *
     *assembly = (sp_assembly){
         .rank = profiler->settings.rank,
         .id_base = profiler->next_id,
-        .memory_budget = publication_budget(&profiler->recording.sink),
+        .memory_budget = publication_budget(&profiler->recording.memory),
         .blocks = h->blocks.items,
         .num_blocks = h->blocks.count,
-        .blocks_are_unsummed = !profiler->recording.sink.sink.table->wants_sums,
+        .blocks_are_unsummed = !profiler->recording.sink->table->wants_sums,
         .lanes = h->lanes.items,
         .num_lanes = h->lanes.count,
         .open_calls = h->open_calls.items,
@@ -216,7 +226,7 @@ static void drop_blocks(harvest *h, sp_recording *recording, const sp_assembly_r
         sp_mutex_lock(&lane->lock);
         if (!has_rows)
             sp_lane_update_sums(lane);
-        recording->sink.sink.table->drop(lane->sink, &h->marks[i], &lane->summed);
+        recording->sink->table->drop(lane->sink, &h->marks[i], &lane->summed);
         sp_mutex_unlock(&lane->lock);
     }
     sp_recording_unlock(recording, own);
@@ -233,6 +243,7 @@ static void settle(sp_profiler *profiler, harvest *h, sp_assembly_result *result
     profiler->next_id = result->next_id;
     result->states = NULL;
     result->num_states = 0;
+    sp_profiler_journal_published(profiler, h->generation, h->stands, h->num_rings);
 }
 
 static int assemble(sp_profiler *profiler, const harvest *h, const sp_binding_publication *what,
@@ -267,7 +278,7 @@ int sp_profiler_publish_calls(sp_profiler *profiler, const sp_binding_publicatio
 {
     harvest h = {0};
     sp_assembly_result result = {0};
-    harvest_all(&h, profiler);
+    harvest_all(&h, profiler, what->keep_calls);
     int status = assemble(profiler, &h, what, outputs, &result, error);
     if (status == SP_OK)
         status = sp_outputs_commit(outputs, error);
@@ -275,6 +286,8 @@ int sp_profiler_publish_calls(sp_profiler *profiler, const sp_binding_publicatio
         fill_report(report, &profiler->recording, &result, h.open_calls.count);
     if (status == SP_OK && !what->keep_calls)
         settle(profiler, &h, &result, what->with_open_calls);
+    if (status != SP_OK)
+        sp_profiler_journal_failed(profiler, h.generation);
     sp_assembly_result_release(&result);
     harvest_release(&h);
     return status;

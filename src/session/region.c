@@ -6,6 +6,7 @@
 #include "base/os/file.h"
 #include "session/complaint.h"
 #include "session/copies.h"
+#include "session/journal.h"
 #include "session/tags.h"
 
 #include <limits.h>
@@ -49,6 +50,8 @@ static bool define(sp_profiler *profiler, int32_t region, const char *file, int 
     bool has_new_site = site != NULL && entry != NULL && entry->source_file == NULL;
     if (has_new_site)
         sp_region_table_source(table, entry, site, line, NULL);
+    if (entry != NULL)
+        sp_profiler_journal_region(profiler, entry);
     sp_recording_unlock(recording, own);
     if (has_new_site && profiler == &sp_default)
         sp_tags_remember_site(region, site, line);

@@ -127,7 +127,7 @@ int sp_binding_region_calls(sp_profiler *profiler, int32_t region, int64_t **sta
     sp_lane *own = sp_recording_lock(recording);
     sp_recording_anchor(recording, true);
     for (size_t i = 0; i < recording->lanes.count; i++)
-        add_lane(&c, recording->sink.sink.table, recording->lanes.items[i]);
+        add_lane(&c, recording->sink->table, recording->lanes.items[i]);
     sp_recording_unlock(recording, own);
     if (c.status == SP_OK)
         c.status = hand_over(&c, starts, ends, count);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "session/complaint.h"
 #include "session/environment.h"
+#include "session/journal.h"
 #include "session/native_run.h"
 #include "session/summary.h"
 
@@ -38,6 +39,8 @@ static int start(sp_profiler *profiler, const char *path)
         .output = of_rank != NULL ? of_rank : path[0] == '\0' ? NULL : path,
         .label = sp_os_environment(LABEL_VARIABLE),
         .rank = rank < 0 ? 0 : (uint32_t)rank,
+        .journal = sp_environment_text(SP_ENVIRONMENT_JOURNAL),
+        .journal_flush = -1,
         .store = {.size = sizeof settings.store, .compression_level = -1},
     };
     sp_mutex_lock(&profiler->lock);
@@ -62,6 +65,7 @@ void sp_run_claim_output(sp_profiler *profiler)
         const char *kept = other == NULL ? NULL : sp_arena_text(&profiler->texts, other);
         if (kept != NULL) {
             profiler->settings.output = kept;
+            sp_profiler_journal_change(profiler);
             sp_complain("%s is taken by another process of this run; process %lld writes %s", path,
                         (long long)sp_os_process_id(), kept);
         }

@@ -38,8 +38,9 @@ static int check_integer(const sp_setting *setting, int64_t number, sp_error *er
 {
     if (number >= setting->lowest && number <= setting->highest)
         return SP_OK;
-    return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s must be a positive integer, got %lld",
-                   setting->name, (long long)number);
+    return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s must %s, got %lld", setting->name,
+                   setting->lowest == 0 ? "not be negative" : "be a positive integer",
+                   (long long)number);
 }
 
 static int check_path(const sp_setting *setting, const char *path, sp_error *error)

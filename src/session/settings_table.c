@@ -104,6 +104,17 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
     [SP_SETTING_HDF5_CHUNK_SIZE] =
         {.name = "hdf5_chunk_size", INTEGER, .lowest = 1, IN("hdf5", "chunk_size"),
          .is_native = true, .help = "Calls in a stored chunk."},
+    [SP_SETTING_FINALIZE_SIGNALS] =
+        {.name = "finalize_signals", .kind = SP_SETTING_TAGS, .type = "Iterable[str]",
+         .is_native = true,
+         .help = "Signals at which the profile is written before they have their effect."},
+    [SP_SETTING_JOURNAL] =
+        {.name = "journal", PATH, .initial = "auto", .is_native = true,
+         .help = "What survives the program: auto (a journal beside the output), off, or a folder "
+                 "for it."},
+    [SP_SETTING_JOURNAL_FLUSH] =
+        {.name = "journal_flush", INTEGER, .initial = "10", .lowest = 0, .is_native = true,
+         .help = "Seconds after which calls are in the journal on the disk; 0: no limit."},
     [SP_SETTING_ENABLE_TAGS] =
         {.name = "enable_tags", .kind = SP_SETTING_TAGS, .type = "Iterable[str]",
          .is_native = true, .help = "Opt-in tags to switch on; '*' means all."},

@@ -8,6 +8,7 @@
 #include "recorder/attach.h"
 #include "registry/opt_in_tags.h"
 #include "session/environment.h"
+#include "session/journal.h"
 #include "session/region.h"
 
 #include <stdlib.h>
@@ -259,6 +260,8 @@ static void apply(sp_profiler *profiler, int32_t region, const char *tags)
         store_tags(table, entry, tags);
     if (entry != NULL && entry->is_native)
         sp_region_table_set(table, region, state_of(profiler, tags));
+    if (entry != NULL)
+        sp_profiler_journal_region(profiler, entry);
     sp_recording_unlock(&profiler->recording, own);
 }
 

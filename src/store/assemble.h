@@ -22,6 +22,9 @@
 typedef struct sp_assemble_block {
     const void *bytes;
     size_t size;
+    /* Calls that should be before it and are not known, at least so many; what was open meanwhile is
+     * not known either: the numbering of its lane starts afresh behind them. 0: none. */
+    uint64_t missing;
 } sp_assemble_block;
 
 typedef struct sp_assemble_lane {

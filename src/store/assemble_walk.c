@@ -177,6 +177,11 @@ static int walk_block(walk *w, const sp_assemble_block *block)
     int status =
         sp_unpack_begin(&w->unpack, block->bytes, block->size, checks_sums, w->error);
     w->has_call = false;
+    if (status == SP_OK && block->missing > 0) {
+        status = check_lane(w, w->unpack.header.lane);
+        if (status == SP_OK)
+            sp_resolver_forget(&w->states[w->unpack.header.lane], block->missing);
+    }
     while (status == SP_OK) {
         sp_unpack_calls(&w->unpack, &w->batch);
         if (w->batch.count > 0)

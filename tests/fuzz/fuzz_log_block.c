@@ -69,7 +69,7 @@ static void assemble(const uint8_t *block, size_t size, size_t budget)
 {
     static const sp_assemble_lane lanes[LANES] = {{0, -1, NULL}, {1, -1, NULL}, {1, 0, NULL}};
     static const sp_assemble_scope scope = {INT64_MIN, 0, -1, "{\"fuzz\": true}"};
-    sp_assemble_block one = {block, size};
+    sp_assemble_block one = {.bytes = block, .size = size};
     sp_assemble_output output = {&table, NULL};
     sp_assembly assembly = {.blocks = &one, .num_blocks = 1, .lanes = lanes, .num_lanes = LANES,
                             .ticks = {.to_ns = to_ns}, .region = look_up, .scopes = &scope,

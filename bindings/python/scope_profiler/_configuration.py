@@ -268,6 +268,9 @@ class ProfilingConfig:
         hdf5_compression: str | None
         hdf5_compression_level: int | None
         hdf5_chunk_size: int | None
+        finalize_signals: tuple[str, ...]
+        journal: str
+        journal_flush: int
         enable_tags: tuple[str, ...]
 
 

@@ -140,6 +140,9 @@ class Profiler:
         traces: bool = False,
         region_tags: tuple[str, ...] = (),
         enable_tags: tuple[str, ...] = (),
+        journal: str | None = None,
+        journal_flush: float = 0.0,
+        finalize_signals: str | None = None,
     ) -> None: ...
     def deconfigure(self) -> None: ...
     def refresh(self, tag_filter: Callable[[tuple[str, ...]], bool] | None, /) -> None: ...

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+_JOURNAL_VARIABLE = "SCOPE_PROFILER_JOURNAL"
+_SIGNALS_VARIABLE = "SCOPE_PROFILER_FINALIZE_SIGNALS"
 _TRUE = ("1", "true", "yes", "on")
 
 
@@ -90,6 +92,18 @@ def _format_of(path: str) -> str:
     return "hdf5"
 
 
+def _journal(config: ProfilingConfig) -> str:
+    """Where the journal goes. The environment decides where the program does not say."""
+    chosen = config.journal
+    if chosen == "auto":
+        chosen = os.environ.get(_JOURNAL_VARIABLE) or chosen
+    return chosen if chosen in ("auto", "off") else os.path.abspath(chosen)
+
+
+def _signals(config: ProfilingConfig) -> str:
+    return ",".join(config.finalize_signals) or os.environ.get(_SIGNALS_VARIABLE, "")
+
+
 def prepare(config: ProfilingConfig) -> dict[str, Any]:
     """Resolves the output of a configuration; returns what the recorder is told."""
     import time
@@ -123,6 +137,9 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         "traces": config.recursive_profile,
         "region_tags": tuple(config._region_tags),
         "enable_tags": tuple(config._enabled_tags),
+        "journal": _journal(config),
+        "journal_flush": config.journal_flush or -1,
+        "finalize_signals": _signals(config),
     }
 
 

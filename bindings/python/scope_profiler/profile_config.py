@@ -125,6 +125,9 @@ class ProfilingOptions:
     hdf5_compression: str | None = None
     hdf5_compression_level: int | None = None
     hdf5_chunk_size: int | None = None
+    finalize_signals: Iterable[str] | None = None
+    journal: str | None = None
+    journal_flush: int | None = None
     enable_tags: Iterable[str] | None = None
     memray: MemrayOptions | None = None
     gpu: GPUOptions | None = None
@@ -175,6 +178,9 @@ if TYPE_CHECKING:
         hdf5_compression: str | None
         hdf5_compression_level: int | None
         hdf5_chunk_size: int | None
+        finalize_signals: Iterable[str] | None
+        journal: str | None
+        journal_flush: int | None
         enable_tags: Iterable[str] | None
         memray: MemrayOptions | None
         gpu: GPUOptions | None

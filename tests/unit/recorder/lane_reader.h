@@ -70,7 +70,7 @@ static inline int read_order(const void *a, const void *b)
 static inline read_run read_recording(sp_recording *recording)
 {
     read_run run = {0};
-    const sp_sink_table *table = recording->sink.sink.table;
+    const sp_sink_table *table = recording->sink->table;
     sp_resolver *states = calloc(recording->threads.count + 1, sizeof *states);
     for (size_t i = 0; i < recording->lanes.count; i++) {
         sp_lane *lane = recording->lanes.items[i];

@@ -34,7 +34,7 @@ static void ceiling_reached_and_lifted(void)
     CHECK_INT(sum.count, 1000);
     CHECK_INT(sum.total, 7000);
 
-    atomic_store(&recording.sink.limit, SIZE_MAX / 2);
+    atomic_store(&recording.memory.limit, SIZE_MAX / 2);
     pairs(inner, 1000);
     sp_fake_tick += 5;
     case_end(&recording, outer);
@@ -81,7 +81,7 @@ static void kept_and_totals(void)
     sp_sum sum;
     sp_recording_sum(&recording, a, &sum);
     CHECK_INT(sum.total, 3500000);
-    CHECK(atomic_load(&recording.sink.used) <= 600 * 1024);
+    CHECK(atomic_load(&recording.memory.used) <= 600 * 1024);
     sp_vector_release(&run.calls);
 }
 

@@ -37,7 +37,7 @@ static void ten_thousand_short_threads(void)
     CHECK_INT(sp_recording_num_calls(&recording, a), SHORT_THREADS);
     CHECK_INT(recording.threads.count, SHORT_THREADS);
     CHECK(recording.lanes.count <= 2);
-    CHECK(atomic_load(&recording.sink.used) < 16 * 1024 * 1024);
+    CHECK(atomic_load(&recording.memory.used) < 16 * 1024 * 1024);
     const sp_thread_info *last = &recording.threads.items[SHORT_THREADS - 1];
     CHECK(last->native_id > 0);
     CHECK(last->end_ns >= last->start_ns);

@@ -400,7 +400,7 @@ static int assemble_words(const uint64_t *words, size_t count, sp_assembly *asse
     sp_pack pack;
     sp_pack_begin(&pack, buffer, sizeof buffer, 0, 0, 0);
     CHECK(sp_pack_words(&pack, words, count));
-    sp_assemble_block block = {buffer, sp_pack_end(&pack)};
+    sp_assemble_block block = {.bytes = buffer, .size = sp_pack_end(&pack)};
     sp_assemble_output output = {&recording_store, writer};
     assembly->blocks = &block;
     assembly->num_blocks = 1;

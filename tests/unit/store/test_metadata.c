@@ -163,7 +163,7 @@ static void assemble_model(const model *m, const sp_assemble_scope *scopes, size
     sp_pack pack;
     sp_pack_begin(&pack, bytes, room, 0, 0, 0);
     CHECK(sp_pack_words(&pack, m->words.items, m->words.count));
-    sp_assemble_block block = {bytes, sp_pack_end(&pack)};
+    sp_assemble_block block = {.bytes = bytes, .size = sp_pack_end(&pack)};
     sp_assemble_output output = {&recording_store, w};
     sp_assembly assembly = {.memory_budget = budget, .blocks = &block, .num_blocks = 1,
                             .lanes = lanes, .num_lanes = MODEL_LANES, .ticks = model_ticks,
