@@ -102,7 +102,7 @@ def check_matrix(size, files):
 @pytest.mark.parametrize("size", [2, 4])
 def test_every_kind_of_call_of_c(mpi, size, tmp_path):
     program = compiled(mpi, "mpicc", PROGRAMS / "calls.c", "-std=c99", "-w")
-    mpi.run_words(size, [program, "run", "data.bin"], LD_PRELOAD=preload(mpi)).check()
+    mpi.launch(size, program, "run", "data.bin", LD_PRELOAD=preload(mpi)).check()
     files = sorted(tmp_path.glob("run_rank*.h5"))
     calls = Calls(files)
     for rank in range(size):
@@ -163,7 +163,7 @@ def test_one_call_of_fortran_is_one_record(mpi, module, size, tmp_path):
     source = tmp_path / "calls.f90"
     source.write_text(text)
     program = compiled(mpi, "mpif90", source, "-fallow-argument-mismatch", "-w")
-    mpi.run_words(size, [program, "run", "data.bin"], LD_PRELOAD=preload(mpi)).check()
+    mpi.launch(size, program, "run", "data.bin", LD_PRELOAD=preload(mpi)).check()
     calls = Calls(sorted(tmp_path.glob("run_rank*.h5")))
     for rank in range(size):
         after, own = (rank + 1) % size, 4 * (rank + 1)
@@ -228,7 +228,7 @@ def test_the_library_of_another_mpi_is_refused(mpi, tmp_path):
     if not path.exists():
         pytest.skip(f"built without {path.name}")
     program = compiled(mpi, "mpicc", PROGRAMS / "calls.c", "-std=c99", "-w")
-    ended = mpi.run_words(1, ["env", f"LD_PRELOAD={path}", program, "run", "data.bin"])
+    ended = mpi.launch(1, "env", f"LD_PRELOAD={path}", program, "run", "data.bin")
     assert ended.code != 0
     assert "preload the one of that MPI" in ended.err + ended.out
 
@@ -242,7 +242,7 @@ def test_the_command_starts_a_program_with_the_library_of_its_mpi(mpi, tmp_path)
     preload(mpi)
     program = compiled(mpi, "mpicc", PROGRAMS / "calls.c", "-std=c99", "-w")
     words = [COMMAND, "run", "-q", "--mpi-calls", "-o", tmp_path / "out.h5", "--", program, "run", "data.bin"]
-    mpi.run_words(2, words).check()
+    mpi.launch(2, *words).check()
     files = sorted(tmp_path.glob("out*.h5"))
     assert len(files) == 2
     for path, rank in ((path, rank) for path in files for rank in read_profile(path)["all"].regions):
@@ -265,7 +265,7 @@ SCRIPT = """
 def run_script(mpi, *options, text=SCRIPT, size=2, **environment):
     path = mpi.folder / "script.py"
     path.write_text(textwrap.dedent(text))
-    return mpi.run_words(size, [COMMAND, "run", "-q", "-o", "run.h5", *options, path], **environment)
+    return mpi.launch(size, COMMAND, "run", "-q", "-o", "run.h5", *options, path, **environment)
 
 
 def test_the_command_starts_a_script_with_the_library_of_its_mpi(mpi, tmp_path):
