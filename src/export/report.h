@@ -200,6 +200,8 @@ int sp_report_write_run(sp_json_layout *layout, sp_results *results,
 int sp_report_write_table(const sp_report_run *run, sp_json_layout *layout, sp_error *error);
 /* What is worth acting on. */
 int sp_report_write_findings(const sp_report_run *run, sp_json_layout *layout, sp_error *error);
+/* Calls of MPI, of all ranks. */
+int sp_report_write_mpi(sp_results *results, sp_json_layout *layout, sp_error *error);
 /* Several runs against the first; `links` are the files of their own reports, NULL: none. */
 int sp_report_write_comparison(sp_json_layout *layout, sp_results *const *runs,
                                const char *const *labels, const char *const *links,

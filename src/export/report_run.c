@@ -447,6 +447,8 @@ static int write_members(const sp_report_run *run, sp_json_layout *layout, sp_er
         status = sp_report_write_findings(run, layout, error);
     if (status == SP_OK)
         status = write_calls(run, layout, error);
+    if (status == SP_OK)
+        status = sp_report_write_mpi(run->results, layout, error);
     write_metadata(run, layout);
     write_documents(run, "counters", "json_likwid", layout);
     write_documents(run, "perf_events", "json_perf_events", layout);

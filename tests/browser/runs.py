@@ -95,3 +95,12 @@ def counted(stem):
                                 "regions": [row], "likwid": {"0": {"work": {"FLOPS_DP": {"DP MFLOP/s": [1250.5, 1249.5]}}}},
                                 "line_profile": {"0": [{"file": "a.py", "line": 7, "hits": 3}]}}))
     return [path]
+
+
+def communicating(stem):
+    """Four ranks in a ring: each sends 1 KiB times its number plus one to the next."""
+    rows = [{"name": "MPI_Send", "rank": rank, "tags": ["mpi", "mpi.kind:point-to-point"], "start_times_ns": [100 * rank], "end_times_ns": [100 * rank + 50],
+             "event_metadata": [{"bytes": 1024 * (rank + 1), "to": (rank + 1) % 4}]} for rank in range(4)]
+    path = stem.with_suffix(".json")
+    path.write_text(json.dumps({"format": "scope-profiler-profile", "format_version": 1, "time_unit": "nanoseconds", "num_ranks": 4, "metadata": {}, "regions": rows}))
+    return [path]

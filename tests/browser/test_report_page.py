@@ -292,6 +292,14 @@ def test_counters_and_lines(open_page, make):
     assert "a.py" in page.inner_text("#lines")
 
 
+def test_communication(open_page, make):
+    opened = open_page(make("ring", runs.communicating))
+    rows = opened.page.eval_on_selector_all("#communication tbody tr", "all => all.map(r => [...r.children].map(c => c.textContent))")
+    assert rows[0] == ["MPI_Send", "4", "10.0 KiB", "200 ns", "0 s"]
+    assert rows[1] == ["0", "1", "50 ns", "0 s", "0 s"]
+    assert opened.ink("communication") >= 8
+
+
 def test_nothing_recorded(open_page, make):
     opened = open_page(make("empty", runs.empty))
     assert "Nothing was recorded" in opened.page.inner_text("#findings")

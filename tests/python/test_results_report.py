@@ -86,3 +86,20 @@ def test_recording_into_a_page(tmp_path):
     assert names_of(data_of(path)) == ["scope_profiler.session", "work"]
     assert [p.name for p in path.parent.iterdir()] == ["run.html"]
     assert sp.last_results()["work"].num_calls == 1
+
+
+def test_communication(tmp_path):
+    """Messages of two ranks: rank 0 sends 100 and 50 bytes to 1, which sends 1 byte back."""
+
+    def send(calls):
+        return sp.Region([c[0] for c in calls], [c[1] for c in calls], tags=["mpi", "mpi.kind:point-to-point"],
+                         event_metadata=[c[2] for c in calls])  # fmt: skip
+
+    run = sp.ProfilingResults({
+        0: {"MPI_Send": send([(0, 10, {"bytes": 100, "to": 1}), (20, 25, {"bytes": 50, "to": 1})])},
+        1: {"MPI_Send": send([(0, 3, {"bytes": 1, "to": 0})])},
+    }, num_ranks=2)  # fmt: skip
+    mpi = data_of(sp.create_html_report(run, tmp_path / "x.html"))["mpi"]
+    assert mpi["links"] == [0, 1, 2, 150, 1, 0, 1, 1] and mpi["links_left_out"] == 0
+    assert mpi["ranks"] == [[0, 2, 15, 0, 0], [1, 1, 3, 0, 0]]
+    assert mpi["operations"] == [["MPI_Send", 3, 151, 18, 0]]

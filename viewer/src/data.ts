@@ -94,6 +94,8 @@ export interface RunData extends Head {
   timeline: Timeline;
   spreads: Spread[];
   metadata: { section: string; key: string; value: unknown }[];
+  /** ranks: rank, calls, time, waiting, transfer; links: from, to, messages, bytes; operations: name, calls, bytes, time, waiting */
+  mpi: { ranks: number[][]; links: number[]; links_left_out: number; operations: (string | number)[][] };
   counters: { rank: number; content: unknown }[];
   perf_events: { rank: number; content: unknown }[];
   line_profile: { rank: number; content: unknown }[];

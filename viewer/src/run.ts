@@ -2,6 +2,7 @@
 
 import { BalanceView, DurationsView } from "./balance";
 import { filterBox, frame } from "./chrome";
+import { communication } from "./communication";
 import type { RunData } from "./data";
 import { documents } from "./documents";
 import { choice, el } from "./dom";
@@ -55,6 +56,7 @@ export function showRun(data: RunData): void {
   if (data.charts && model.tree.length > 1) sections.push(new FlameView(model).section);
   if (data.charts && model.selected >= 0) sections.push(new DurationsView(model).section);
   if (data.charts && data.ranks.length > 1 && model.selected >= 0) sections.push(new BalanceView(model).section);
+  if (data.mpi.operations.length) sections.push(communication(data));
   if (data.counters.length) sections.push(documents("counters", "Hardware counters", "As LIKWID measured them, by rank.", data.counters));
   if (data.perf_events.length) sections.push(documents("events", "Perf events", "Hardware events by rank and region.", data.perf_events));
   if (data.line_profile.length) sections.push(documents("lines", "Line profile", "Line timings by rank.", data.line_profile));
