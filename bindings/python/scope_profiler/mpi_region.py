@@ -123,6 +123,11 @@ class MPIRegion:
             f"total {self.total_duration:.6f} s, avg {self.average_duration:.3e} s>"
         )
 
+    def _repr_html_(self) -> str:
+        from ._notebook import region_html
+
+        return region_html(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return MPIRegion, (self.name, self.regions)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from ._notebook import InlinePage
     from .concurrency import TaskInfo, ThreadInfo
     from .mpi_report import MPIReport
 
@@ -653,10 +654,30 @@ class ProfilingResults(Counters):
 
     # ---- report ------------------------------------------------------------------------------
 
-    def report(self, filepath: str | os.PathLike[str], **options: Any) -> Path:
-        """Writes a page for a browser; arguments as of :func:`scope_profiler.create_html_report`."""
+    def report(
+        self, filepath: str | os.PathLike[str] | None = None, **options: Any
+    ) -> Path | InlinePage:
+        """Writes the run as a page for a browser, or shows it in a notebook.
+
+        Args:
+            filepath: The page; missing folders are made. None: a notebook shows it.
+            options: As of :func:`scope_profiler.create_html_report`.
+
+        Returns:
+            The path; without one an object that a notebook shows.
+        """
+        if filepath is None:
+            from ._notebook import inline_report
+
+            return inline_report(self, options)
         from .html_report import create_html_report
+
         return create_html_report(self, filepath, **options)
+
+    def _repr_html_(self) -> str:
+        from ._notebook import results_html
+
+        return results_html(self)
 
     # ---- lanes -------------------------------------------------------------------------------
 
