@@ -131,7 +131,8 @@ def kill_and_check(command, storm, threads, seed, delay):
     assert f"process {process.pid} (storm)" in said
     calls = profile_calls(profile)
     assert [(call["name"], call["parent"]) for call in calls] == expected_calls(journal)
-    assert not glob.glob(f"{output}*.journal") and not rings_of(output)
+    # One that was just made and is still empty says nothing of its owner, and stays.
+    assert not any(map(os.path.getsize, glob.glob(f"{output}*.journal"))) and not rings_of(output)
 
 
 @pytest.mark.parametrize("seed, delay", [(1, 0.0), (2, 0.002), (3, 0.008), (4, 0.03)])
