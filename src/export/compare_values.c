@@ -73,7 +73,7 @@ static int parse(const char *what, const char *name, name_of get, size_t count, 
 
 int sp_compare_parse_metric(const char *name, sp_metric *out, sp_error *error)
 {
-    size_t found;
+    size_t found = 0;
     int status = parse("metric", name, metric_name, sizeof metrics / sizeof *metrics, &found, error);
     if (status == SP_OK)
         *out = (sp_metric)found;
@@ -82,7 +82,7 @@ int sp_compare_parse_metric(const char *name, sp_metric *out, sp_error *error)
 
 int sp_compare_parse_reduction(const char *name, sp_rank_reduction *out, sp_error *error)
 {
-    size_t found;
+    size_t found = 0;
     int status = parse("reduction", name, reduction_name, sizeof reductions / sizeof *reductions,
                        &found, error);
     if (status == SP_OK)
@@ -92,7 +92,7 @@ int sp_compare_parse_reduction(const char *name, sp_rank_reduction *out, sp_erro
 
 int sp_compare_parse_sort(const char *name, sp_compare_sort *out, sp_error *error)
 {
-    size_t found;
+    size_t found = 0;
     int status = parse("sort key", name, sort_name, sizeof sorts / sizeof *sorts, &found, error);
     if (status == SP_OK)
         *out = (sp_compare_sort)found;

@@ -381,7 +381,7 @@ static void tell_left(const others *seen, size_t count, const sp_text *first, co
 {
     char more[48] = "";
     if (count > 1)
-        snprintf(more, sizeof more, " (and %zu more files)", count - 1);
+        snprintf(more, sizeof more, " (and %zu more file%s)", count - 1, count == 2 ? "" : "s");
     if (count > 0 && first->length > 0 && !first->failed)
         sp_complain("%s%s: %s'scope-profiler recover %s' makes a profile of it", first->bytes, more,
                     condition, seen->output);
