@@ -78,8 +78,8 @@ const char *cli_exit_text(const cli_command *command, int code)
         [CLI_OK] = "done",
         [CLI_FAILED] = "it could not be done",
         [CLI_USAGE] = "the command line makes no sense",
-        [CLI_BAD_FILE] = "a file is there but is no readable profile: another format, damaged, of a "
-                         "newer version"};
+        [CLI_BAD_FILE] = ("a file is there but is no readable profile: another format, damaged, of a "
+                          "newer version")};
     if (command && code == CLI_OK && command->exit_0)
         return command->exit_0;
     if (command && code == CLI_FAILED && command->exit_1)

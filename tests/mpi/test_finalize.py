@@ -223,8 +223,8 @@ def test_without_a_timeout_a_killed_rank_leaves_no_file_that_looks_complete(mpi,
             os.kill(os.getpid(), signal.SIGKILL)
         ProfileManager.finalize(verbose=False)
     """))
-    assert ended.code != 0
     assert not (tmp_path / "run.h5").exists()
+    assert ended.code != 0 or mpi.name == "mpich"  # 4.2 ends the job, and says that all is well
 
 
 def test_a_wait_can_be_interrupted(mpi):
@@ -240,7 +240,7 @@ def test_a_wait_can_be_interrupted(mpi):
             except KeyboardInterrupt:
                 print("interrupted", flush=True)
         else:
-            time.sleep(1)
+            time.sleep(5)  # a launcher may end the others when this one does
         os._exit(0)  # not an orderly end for MPI
     """))
     assert ended.out.count("interrupted") == 1, ended.err
