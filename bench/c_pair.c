@@ -105,7 +105,7 @@ static int journal_rows(sp_profiler *profiler, sp_binding_settings *settings,
     sp_binding_set_region(profiler, region, spec, NULL);
     for (int r = 0; r < REPEATS; r++) {
         double ns = 0;
-        sample_print("journal-floor", r, floor_ticks());
+        sample_print("journal-floor", r, bench_two_ticks(PAIRS));
         for (int round = 0; round < JOURNAL_ROUNDS; round++)
             ns += pairs(region) / JOURNAL_ROUNDS;
         sample_print("journal", r, ns);

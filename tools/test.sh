@@ -27,6 +27,12 @@ clang_tests()
     c_tests clang
 }
 
+# Nobody measures in a test run, but what cannot be built measures nothing.
+bench_builds()
+{
+    cmake --preset bench && cmake --build --preset bench --parallel "$(nproc)"
+}
+
 # The core suite on another Python: the extensions are built for it, the core is the same.
 core_suite()
 {
@@ -89,6 +95,7 @@ extra_group()
     lane asan 1200 c_tests asan
     lane tsan 1200 c_tests tsan
     lane bare 600 c_tests bare
+    lane bench-builds 600 bench_builds
     lane clang 1200 clang_tests
     lane viewer-rebuilt 600 tools/check_viewer.sh install
     lane stranger 300 tests/package/run.sh build/prefix
