@@ -107,7 +107,7 @@ extra_group()
     lane other-debian 1500 tools/try_release.sh
 }
 
-export -f arrow c_tests clang_tests core_suite wheel long_suite
+export -f arrow bench_builds c_tests clang_tests core_suite wheel long_suite
 for group in "$@"; do
     "${group}_group"
 done
