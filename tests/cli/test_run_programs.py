@@ -157,7 +157,9 @@ def test_nothing_to_run(command):
 
 def test_interrupt_from_outside(command, python, tmp_path):
     write(tmp_path, "wait.py", "import time, scope_profiler\n"
-          "with scope_profiler.region('r'): print('ready', flush=True); time.sleep(60)\n")
+          "with scope_profiler.region('r'):\n    print('ready', flush=True)\n"
+          # A signal just before a sleep is not noticed until it ends, by plain Python either.
+          "    for _ in range(600): time.sleep(0.1)\n")
     process = subprocess.Popen(
         [command.path, "run", "-q", "--recursive", "wait.py"], cwd=tmp_path, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=command.environment,
