@@ -1,6 +1,5 @@
 """Fixtures of the command's tests: the program, a clean place to run it in, sample profiles."""
 
-import glob
 import os
 import pty
 import shutil
@@ -74,19 +73,6 @@ class Command:
         os.close(master)
         process.wait(timeout=60)
         return b"".join(pieces).decode()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_rings_left(tmp_path_factory):
-    """Programs that tests kill leave files in shared memory."""
-    yield
-    folder = str(tmp_path_factory.getbasetemp()).encode()
-    for path in glob.glob(f"/dev/shm/scope-profiler-{os.geteuid()}-*.rings"):
-        try:
-            if folder in Path(path).read_bytes()[:65536]:
-                os.unlink(path)
-        except FileNotFoundError:
-            pass
 
 
 @pytest.fixture(scope="session")

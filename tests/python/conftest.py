@@ -1,10 +1,8 @@
 """What the tests of the recording side share. Every test starts with a manager that knows nothing."""
 
-import glob
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,19 +11,6 @@ from scope_profiler import ProfileManager
 
 ROOT = "scope_profiler.session"
 PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(scope_profiler.__file__)))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_rings_left(tmp_path_factory):
-    """Programs that tests kill leave files in shared memory."""
-    yield
-    folder = str(tmp_path_factory.getbasetemp()).encode()
-    for path in glob.glob(f"/dev/shm/scope-profiler-{os.geteuid()}-*.rings"):
-        try:
-            if folder in Path(path).read_bytes()[:65536]:
-                os.unlink(path)
-        except FileNotFoundError:
-            pass
 
 
 @pytest.fixture(autouse=True)
