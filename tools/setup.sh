@@ -43,7 +43,7 @@ missing_packages()
 
 # Nice to have, never a reason to fail: a quicker build tool, codecs that files may use, a compiler for
 # the Fortran module, a parser of settings files; for the tests the two MPI libraries, with what compiling
-# against them takes, and the browser in which reports are tested.
+# against them takes, the browser in which reports are tested, and a second reader of manual pages.
 optional_packages()
 {
     has ninja || printf ' ninja-build'
@@ -55,6 +55,7 @@ optional_packages()
     if [ "$purpose" = test ]; then
         has mpirun.openmpi || printf ' openmpi-bin'
         has mpirun.mpich || printf ' mpich'
+        has mandoc || printf ' mandoc'
         has mpicc.openmpi || printf ' libopenmpi-dev'
         has mpicc.mpich || printf ' libmpich-dev'
     fi
