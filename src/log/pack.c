@@ -60,28 +60,34 @@ static __attribute__((noinline)) uint8_t *put_rare(uint8_t *at, uint64_t step, u
     return step_code == SP_STEP_EXPLICIT ? put_step(at, step) : at;
 }
 
+/* Which of the steps seen after a region this one is; they are brought up to date. In the common
+ * case nothing is stored, so that the next call with that region need not wait for a store. */
+static inline unsigned step_code_of(uint64_t *steps, uint64_t step)
+{
+    uint64_t last = steps[0], before = steps[1];
+    if (last == step)
+        return SP_STEP_LAST;
+    steps[0] = step;
+    steps[1] = last;
+    return before == step ? SP_STEP_BEFORE : SP_STEP_EXPLICIT;
+}
+
 static inline uint8_t *pack_call(uint8_t *at, sp_prediction_now *now, sp_prediction *prediction,
                                  const uint64_t *words)
 {
     uint64_t call = words[0], start = words[1], end = words[2];
-    uint64_t *steps = sp_prediction_steps(prediction, now);
-    uint64_t step = sp_prediction_step(now, call), last = steps[0], before = steps[1];
+    unsigned code = step_code_of(sp_prediction_steps(prediction, now),
+                                 sp_prediction_step(now, call));
     uint64_t is_around = start < now->last_end;
     uint64_t gap = (is_around ? end : start) - now->last_end, duration = end - start;
-    steps[0] = step;
-    steps[1] = last == step ? before : last;
+    uint64_t step = sp_prediction_step(now, call);
     now->last_end = end;
     now->last = call;
-    uint64_t step_code = last != step;
-    uint64_t is_rare = (step_code & (uint64_t)(before != step)) | gap >> SP_SHORT_GAP_BITS |
-                       duration >> SP_SHORT_DURATION_BITS;
-    if (__builtin_expect(is_rare != 0, 0)) {
-        unsigned code = last == step     ? SP_STEP_LAST
-                        : before == step ? SP_STEP_BEFORE
-                                         : SP_STEP_EXPLICIT;
+    uint64_t excess = (gap | duration >> (SP_SHORT_DURATION_BITS - SP_SHORT_GAP_BITS)) >>
+                      SP_SHORT_GAP_BITS;
+    if (__builtin_expect((excess | code >> 1) != 0, 0))
         return put_rare(at, step, code, gap, duration, is_around);
-    }
-    sp_store_u64(at, step_code | is_around << SP_PACK_AROUND_BIT | gap << SP_PACK_GAP_BIT |
+    sp_store_u64(at, code | is_around << SP_PACK_AROUND_BIT | gap << SP_PACK_GAP_BIT |
                          duration << (SP_SHORT_GAP_BITS + SP_PACK_GAP_BIT));
     return at + SP_SHORT_BYTES;
 }
@@ -171,12 +177,21 @@ static bool other_fits(const sp_pack *pack, uint64_t first)
 static const uint64_t *pack_calls(sp_pack *pack, const uint64_t *words, const uint64_t *end)
 {
     sp_prediction_now now = pack->prediction.now;
-    uint8_t *at = pack->at, *limit = pack->limit - SP_LONGEST_CALL;
+    uint8_t *at = pack->at;
     const uint64_t *from = words;
-    while (end - words >= SP_RECORD_CALL_WORDS && at <= limit &&
-           sp_record_kind_of(words[0]) == SP_RECORD_CALL) {
-        at = pack_call(at, &now, &pack->prediction, words);
-        words += SP_RECORD_CALL_WORDS;
+    for (;;) {
+        /* So many fit in any form, so the inner loop need not ask. */
+        size_t calls = (size_t)(end - words) / SP_RECORD_CALL_WORDS;
+        size_t room = (size_t)(pack->limit - at) / SP_LONGEST_CALL;
+        const uint64_t *until = words + (calls < room ? calls : room) * SP_RECORD_CALL_WORDS;
+        if (words == until)
+            break;
+        while (words < until && sp_record_kind_of(words[0]) == SP_RECORD_CALL) {
+            at = pack_call(at, &now, &pack->prediction, words);
+            words += SP_RECORD_CALL_WORDS;
+        }
+        if (words < until)
+            break;
     }
     if (words > from) {
         note_end(&pack->header, from[2]);
