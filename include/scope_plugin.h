@@ -244,6 +244,80 @@ typedef struct sp_communicator {
     int64_t (*now_ns)(void *context); /* that clock */
 } sp_communicator;
 
+/* ---- Instrument ------------------------------------------------------------------------------*/
+
+#define SP_INSTRUMENT_VERSION 1u
+
+/* Most bytes that `end` may hand back, values that one instrument may have, instruments of one
+ * recording. */
+enum { SP_INSTRUMENT_PAYLOAD = 64, SP_INSTRUMENT_VALUES = 64, SP_INSTRUMENTS = 16 };
+
+/* A call that an instrument is told of. */
+typedef struct sp_instrument_call {
+    int32_t region;
+    const char *name; /* of the region, as long as the process lives */
+    uint64_t number;  /* of the begin within its lane: end has the number of its begin */
+} sp_instrument_call;
+
+/* Something that is measured or done at every call of a recording: counters, CPU time, ranges for a
+ * tool, device events. Two kinds in one table, and one instrument may be both:
+ *
+ * sampled values  `read` gives cumulative values of the calling thread. The recorder reads them
+ *                 just inside begin and end; what they differ by belongs to the call, children
+ *                 included. Totals are published as the text `json_<name>` (docs/FORMATS.md).
+ * brackets        `begin` and `end` run just inside begin and end of every call; what `end` hands
+ *                 back stays with the call.
+ *
+ * At a begin the instruments of the list come first to last, each bracket before its own values, and
+ * the clock is read after them; at an end the clock comes first, then all values, then the brackets
+ * last to first. So what instruments cost lies outside of the call, but inside its parent.
+ *
+ * Threads: `attach_thread`, `read`, `begin` and `end` run on the recording thread, with `errno` free
+ * to change, and never interrupted by another call of the same thread. Calls that they make to the
+ * recorder themselves are dropped and counted. `detach_thread` runs on the thread when it ends, or on
+ * the one that next begins a configuration of its own there. Calls that are open at that moment
+ * have no end. A begin is never without an end otherwise: not when calls cross, nor when the
+ * recording is paused in between. A call begun while paused is not told of.
+ *
+ * Ownership: table, context and names stay until `release`, which comes once, when no thread is
+ * attached any more; in the child of a fork it never comes.
+ *
+ * Any entry may be NULL. */
+typedef struct sp_instrument {
+    size_t size;
+    unsigned version;
+    const char *name; /* letters, digits, underscores */
+    void *context;
+
+    /* Sampled values. With groups some values were counted only a part of the time: of each group
+     * `read` adds, behind the values, the time it was enabled and the time it ran, and totals are
+     * scaled by what these two differ by. */
+    uint32_t num_values;
+    const char *const *value_names;
+    uint32_t num_groups;
+    const uint8_t *group_of; /* of each value; NULL: group 0 */
+    bool keeps_calls;        /* publish the values of every call too */
+
+    /* What belongs to a thread, NULL is fine. False: this thread is not measured, with the reason,
+     * which is said once. */
+    bool (*attach_thread)(void *context, void **out_state, sp_error *error);
+    void (*detach_thread)(void *context, void *state);
+    /* Fills num_values + 2 num_groups values. */
+    void (*read)(void *context, void *state, int64_t *values);
+
+    void (*begin)(void *context, void *state, const sp_instrument_call *call);
+    /* Returns how many bytes it has put into `payload`. */
+    size_t (*end)(void *context, void *state, const sp_instrument_call *call,
+                  char payload[SP_INSTRUMENT_PAYLOAD]);
+
+    /* Publication, on the thread that publishes. `resolve`: what a payload comes to, the device time
+     * of its call in ns, -1: unknown. `results`: a text for `json_<name>` (free() it), instead of
+     * the totals of sampled values; NULL: nothing to say. */
+    int64_t (*resolve)(void *context, const char *payload, size_t bytes);
+    char *(*results)(void *context, uint32_t rank);
+    void (*release)(void *context);
+} sp_instrument;
+
 #ifdef __cplusplus
 }
 #endif

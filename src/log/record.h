@@ -35,7 +35,9 @@ typedef enum sp_record_kind {
 } sp_record_kind;
 
 typedef enum sp_side_kind {
-    SP_SIDE_METADATA = 1 /* a JSON object, UTF-8 */
+    SP_SIDE_METADATA = 1, /* a JSON object, UTF-8 */
+    SP_SIDE_COUNTERS = 2, /* number of an instrument, then its values: see log/counters.h */
+    SP_SIDE_PAYLOAD = 3   /* number of an instrument, then bytes of its own */
 } sp_side_kind;
 
 enum {

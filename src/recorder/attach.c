@@ -4,6 +4,7 @@
 #include "base/os/pages.h"
 #include "clock/clock.h"
 #include "recorder/drain.h"
+#include "recorder/lane_counters.h"
 #include "recorder/fast.h"
 #include "recorder/stack.h"
 
@@ -74,7 +75,9 @@ static bool make_slot(sp_thread *thread, uint32_t slot)
 void sp_lane_free(sp_lane *lane)
 {
     sp_stack_release(lane);
+    sp_lane_instruments_detach(lane);
     sp_sums_release(&lane->sums);
+    sp_counter_sums_release(&lane->counters);
     sp_resolver_release(&lane->nesting);
     if (lane->free_room != NULL) {
         lane->free_room(lane, lane->room_bytes);
@@ -183,6 +186,7 @@ static bool enlist(sp_recording *recording, const sp_thread *thread)
 static bool admit(sp_recording *recording, sp_lane *lane)
 {
     sp_sink *sink = recording->sink;
+    lane->is_instrumented = recording->instruments != NULL;
     if (!sp_vector_reserve(&recording->lanes, 1) || !make_ring(lane, recording->ring_words) ||
         !sp_stack_init(lane))
         return false;
@@ -301,8 +305,15 @@ sp_lane *sp_lane_attach(sp_recording *recording)
     atomic_signal_fence(memory_order_seq_cst);
     sp_lane *lane = NULL;
     sp_thread *thread = thread_of(before);
-    if (thread != NULL && make_slot(thread, recording->slot))
+    if (thread != NULL && make_slot(thread, recording->slot)) {
+        /* Instruments are told without a lock, which their code could want. */
+        sp_lane *earlier = thread->lanes[recording->slot];
+        if (earlier != &sp_lane_dummy)
+            sp_lane_instruments_detach(earlier);
         lane = join(recording, thread);
+        if (lane != NULL && lane->is_instrumented)
+            sp_lane_instruments_attach(lane);
+    }
     atomic_signal_fence(memory_order_seq_cst);
     bool has_default = thread != NULL && thread->num_lanes > 0 &&
                        thread->lanes[0] != &sp_lane_dummy;
@@ -312,6 +323,27 @@ sp_lane *sp_lane_attach(sp_recording *recording)
     if (lane != NULL && recording->on_thread != NULL)
         recording->on_thread(recording);
     return lane;
+}
+
+void sp_recording_adopt_instruments(sp_recording *recording, sp_instruments *instruments)
+{
+    sp_lane *lane = sp_lane_of(recording);
+    sp_lane *own = sp_recording_lock(recording);
+    bool is_first = recording->instruments == NULL;
+    if (is_first)
+        recording->instruments = instruments;
+    bool has_lane = is_first && lane->recording == recording &&
+                    lane->attached_to == recording->generation;
+    sp_mutex_unlock(&recording->lock);
+    if (has_lane) {
+        lane->is_instrumented = true;
+        sp_lane_instruments_attach(lane);
+        sp_lane_instruments_catch_up(lane);
+        sp_stack_settle_ceiling(lane);
+    }
+    sp_thread_vacate(own);
+    if (!is_first)
+        sp_instruments_let_go(instruments);
 }
 
 /* What a thread leaves behind: its last records, its sums, the calls that nobody will end. */
@@ -328,6 +360,7 @@ static void collect(sp_recording *recording, sp_lane *lane, int64_t now_ns, int6
         sp_recording_lose(recording, SP_LOSS_THREAD_EXIT, 1);
     }
     uint64_t lost = sp_sums_move(&recording->past, &lane->sums);
+    sp_lane_move_counters(lane, &recording->past_counters);
     if (lost > 0)
         sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, lost);
     sp_resolver_release(&lane->nesting);
@@ -374,6 +407,9 @@ static void thread_ends(void *value)
     int64_t now_ns = sp_clock_monotonic_ns(), cpu_ns = sp_os_thread_cpu_ns();
     sp_lane_current = &occupied;
     atomic_signal_fence(memory_order_seq_cst);
+    for (uint32_t i = 0; i < thread->num_lanes; i++)
+        if (thread->lanes[i] != &sp_lane_dummy)
+            sp_lane_instruments_detach(thread->lanes[i]);
     for (uint32_t i = 0; i < thread->num_lanes; i++)
         if (thread->lanes[i] != &sp_lane_dummy)
             retire(thread->lanes[i], now_ns, cpu_ns);

@@ -8,6 +8,11 @@
  * or the thread is in the middle of getting one. Not on a path of that recording. */
 sp_lane *sp_lane_attach(sp_recording *recording);
 
+/* Gives a recording that runs instruments to go on with, if it has none (they are let go otherwise).
+ * Lanes that threads have already go on without, except the calling thread's; of its open calls what
+ * they measure from now on counts. */
+void sp_recording_adopt_instruments(sp_recording *recording, sp_instruments *instruments);
+
 /* True in a signal handler that interrupts sp_lane_attach or a holder of the lock of a recording: a
  * begin there is dropped, and so must its end be. */
 bool sp_thread_is_occupied(void);

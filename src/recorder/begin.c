@@ -27,12 +27,13 @@ static int begin(sp_recording *recording, sp_lane *lane, uint32_t region, uint32
         sp_leave_with(lane, sp_stack_ignore(lane, top));
         return SP_OK;
     }
-    if (!sp_stack_make_room(lane, &top)) {
+    if (!sp_stack_make_room(lane, &top) || !sp_lane_instruments_make_room(lane)) {
         sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, 1);
         sp_leave_with(lane, sp_stack_ignore(lane, top));
         return SP_ERR_NO_MEMORY;
     }
     sp_frame *frame = sp_stack_push(lane, top, region, flags);
+    sp_lane_instruments_begin(lane, frame);
     uint64_t now = tick_after_anchor(lane);
     sp_frame_set_extra(frame, now);
     atomic_store_explicit(&frame->start, now, memory_order_relaxed);

@@ -41,6 +41,20 @@ static size_t put_side(uint64_t *words, const sp_attachment *side)
     return 1 + (side->bytes + 7) / 8;
 }
 
+/* The side records of what instruments measured, which are whole words. */
+static size_t measured_words(const sp_lane *lane)
+{
+    return lane->instruments == NULL ? 0 : lane->instruments->side_used;
+}
+
+static size_t put_measured(uint64_t *words, const sp_lane *lane)
+{
+    size_t count = measured_words(lane);
+    if (count > 0)
+        memcpy(words, lane->instruments->side, count * sizeof *words);
+    return count;
+}
+
 /* Metadata given to the call while it was open goes before what its end brings. NULL: there is none,
  * or no memory for it. */
 static const sp_attachment *join_notes(sp_lane *lane, const sp_frame *frame,
@@ -64,7 +78,8 @@ sp_frame *sp_call_finish(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t
 {
     sp_attachment joined;
     side = join_notes(lane, frame, side, &joined);
-    size_t most = SP_RECORD_MARKED_WORDS, side_words = side == NULL ? 0 : 1 + (side->bytes + 7) / 8;
+    size_t most = SP_RECORD_MARKED_WORDS + measured_words(lane);
+    size_t side_words = side == NULL ? 0 : 1 + (side->bytes + 7) / 8;
     uint64_t *own, *words = reserve(lane, top, most + side_words, &own);
     if (words == NULL) {
         sp_recording_lose(lane->recording, SP_LOSS_METADATA, 1);
@@ -89,6 +104,7 @@ sp_frame *sp_call_finish(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t
     }
     if (side != NULL)
         count += put_side(words + count, side);
+    count += put_measured(words + count, lane);
     if (own != NULL)
         sp_drain_own_with(lane, top, own, count);
     else

@@ -2,6 +2,7 @@
 
 #include "clock/clock.h"
 #include "log/pack.h"
+#include "recorder/lane_counters.h"
 #include "recorder/stack.h"
 
 #include <errno.h>
@@ -21,6 +22,8 @@ static void add_sums(sp_lane *lane, span records)
                                       recording->is_aggregate ? &lane->nesting : NULL);
     if (lost > 0)
         sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, lost);
+    if (recording->instruments != NULL)
+        sp_lane_add_counters(lane, records.words, records.count);
 }
 
 static bool has_room(sp_lane *lane, size_t words, sp_sink_refusal *out_why)

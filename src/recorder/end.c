@@ -42,6 +42,7 @@ static int finish(sp_recording *recording, sp_lane *lane, sp_frame *frame, uint6
 {
     int saved_errno = errno;
     bool crossed;
+    sp_lane_instruments_end(lane, frame);
     sp_frame *top = sp_call_finish(lane, sp_top(lane), frame, now, side, &crossed);
     if (crossed)
         atomic_fetch_add_explicit(&recording->crossing, 1, memory_order_relaxed);

@@ -39,6 +39,7 @@ bool sp_path_end_unless_shorter(sp_recording *recording, uint32_t region, int64_
             vanishes = now < start || span_ns(recording, start, now) < least_ns;
         }
         if (vanishes) {
+            sp_lane_instruments_drop(lane, top);
             lane->next_number--;
             sp_frame_set_key(top, SP_KEY_ENDED);
             top = sp_stack_settle(lane, top);

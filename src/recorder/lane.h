@@ -6,6 +6,7 @@
 #include "base/os/thread.h"
 #include "log/pack.h"
 #include "log/resolver.h"
+#include "recorder/instruments.h"
 #include "recorder/notes.h"
 #include "recorder/sink.h"
 #include "recorder/sums.h"
@@ -20,13 +21,13 @@ typedef struct sp_thread sp_thread;
 
 /* A call that is open. 32 bytes: the distance from the outermost in bytes, shifted by 28, is the
  * depth in place for the first word of its record. Atomic because others look at open calls. */
-typedef struct sp_frame {
+struct sp_frame {
     _Atomic uint64_t start;  /* tick */
     _Atomic uint64_t key;    /* region; any bit above the lower 32 sends the end to the slow path */
     _Atomic uint64_t number; /* of the begin within the lane */
     _Atomic uint64_t extra;  /* marked: tick from which its time counts for the call below;
                                 ignored calls: how many */
-} sp_frame;
+};
 
 /* Bits of a key above the region. */
 #define SP_KEY_FLAGS_SHIFT 32 /* SP_CALL_ flags */
@@ -51,7 +52,7 @@ typedef struct sp_ring_state {
     uint64_t calls; /* running number of the first call in the ring */
 } sp_ring_state;
 
-typedef struct sp_lane {
+struct sp_lane {
     /* Every call touches these. Written by the owner, `states` by whoever pauses and resumes. */
     alignas(128) atomic_bool is_inside; /* the owner is on a path; a dummy always is */
     _Atomic(sp_frame *) top;
@@ -79,6 +80,8 @@ typedef struct sp_lane {
     sp_notes notes;          /* metadata of open calls */
     uint64_t *words;         /* the ring */
     size_t num_words;
+    bool is_instrumented;    /* every begin and end takes the slow path */
+    sp_lane_instruments *instruments; /* NULL: there are none */
 
     /* Under the drain lock; the owner moves the stack under it too. */
     alignas(64) sp_mutex lock;
@@ -92,9 +95,10 @@ typedef struct sp_lane {
     sp_sink_ring *sink;
     sp_sums sums;          /* of drained calls; of those in blocks only as far as `summed` */
     sp_sink_cursor summed; /* see lane_sums.h */
+    sp_counter_sums counters; /* of calls that are in no block: aggregate mode, and lost ones */
     sp_resolver nesting; /* aggregate mode: child times of open calls, for exclusive times */
     sp_pack pack;        /* working memory of a drain */
-} sp_lane;
+};
 
 /* What a thread has. */
 struct sp_thread {

@@ -19,6 +19,10 @@ void sp_recording_sum(sp_recording *recording, uint32_t region, sp_sum *out);
 void sp_recording_take_sums(sp_recording *recording, sp_sums *out);
 void sp_recording_put_sums(sp_recording *recording, sp_sums *sums, bool are_published);
 
+/* The same with what instruments measured of calls that are in no block. */
+void sp_recording_take_counters(sp_recording *recording, sp_counter_sums *out);
+void sp_recording_put_counters(sp_recording *recording, sp_counter_sums *sums);
+
 /* Whether a thread is recorded as running whose ident (sp_thread_describe) is not among these;
  * threads without an ident do not count. */
 bool sp_recording_has_other_thread(sp_recording *recording, const int64_t *idents, size_t count);

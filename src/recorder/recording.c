@@ -8,7 +8,7 @@
 #include <string.h>
 
 const char *const sp_loss_names[SP_LOSS_COUNT] = {"memory_full", "out_of_memory", "signal_reentry",
-                                                  "thread_exit", "metadata"};
+                                                  "thread_exit", "metadata", "counters"};
 
 /* All recordings of the process, and which slots they have. */
 static sp_mutex list_lock = SP_MUTEX_INIT;
@@ -76,6 +76,7 @@ static void dismiss(sp_recording *recording, sp_lane *lane)
     lane->sink = NULL;
     lane->summed = (sp_sink_cursor){.part = NULL};
     sp_sums_release(&lane->sums);
+    sp_counter_sums_release(&lane->counters);
     sp_resolver_release(&lane->nesting);
     bool is_free = lane->thread == NULL;
     sp_mutex_unlock(&lane->lock); /* from here on a thread that ends may take it down */
@@ -94,6 +95,7 @@ static void forget_everything(sp_recording *recording)
     sp_vector_release(&recording->threads);
     sp_sums_release(&recording->past);
     sp_sums_release(&recording->published);
+    sp_counter_sums_release(&recording->past_counters);
     sp_region_table_clear(&recording->regions);
     sp_timeline_release(&recording->timeline);
     for (int i = 0; i < SP_LOSS_COUNT; i++)
@@ -114,7 +116,10 @@ void sp_recording_release(sp_recording *recording)
     atomic_store(&recording->phase, SP_PHASE_OFF);
     atomic_store(&recording->generation, 0);
     forget_everything(recording);
+    sp_instruments *before = recording->instruments;
+    recording->instruments = NULL;
     sp_recording_unlock(recording, own);
+    sp_instruments_let_go(before);
     sp_region_table_release(&recording->regions);
     sp_recordings_unlock();
 }
@@ -126,16 +131,24 @@ static void start_clock(sp_recording *recording)
     sp_recording_anchor(recording, true);
 }
 
+static int refuse(const sp_recording_settings *settings, sp_error *error)
+{
+    sp_instruments_let_go(settings->instruments);
+    return sp_fail(error, SP_ERR_NO_CLOCK, "this system has no monotonic clock");
+}
+
 int sp_recording_start(sp_recording *recording, const sp_recording_settings *settings,
                        sp_error *error)
 {
     if (!sp_clock_prepare())
-        return sp_fail(error, SP_ERR_NO_CLOCK, "this system has no monotonic clock");
+        return refuse(settings, error);
     sp_lane *own = sp_recording_lock(recording);
     atomic_store(&recording->phase, SP_PHASE_OFF);
     atomic_store(&recording->generation, next_generation());
     forget_everything(recording);
+    sp_instruments *before = recording->instruments;
     recording->is_aggregate = settings->is_aggregate;
+    recording->instruments = settings->instruments;
     recording->ring_words = settings->ring_words < SP_RING_MIN_WORDS ? SP_RING_WORDS
                                                                       : settings->ring_words;
     atomic_store(&recording->memory.limit, settings->max_memory);
@@ -144,6 +157,7 @@ int sp_recording_start(sp_recording *recording, const sp_recording_settings *set
     bool has_clock = sp_timeline_num_anchors(&recording->timeline) > 0;
     atomic_store(&recording->phase, has_clock ? SP_PHASE_RECORDING : SP_PHASE_OFF);
     sp_recording_unlock(recording, own);
+    sp_instruments_let_go(before); /* without a lock, which its code could want */
     return has_clock ? SP_OK : sp_fail_memory(error, "starting the recorder");
 }
 

@@ -32,6 +32,7 @@ typedef enum sp_loss {
     SP_LOSS_SIGNAL_REENTRY, /* begins in a signal handler that interrupted the recorder itself */
     SP_LOSS_THREAD_EXIT,    /* open when their thread ended */
     SP_LOSS_METADATA,       /* calls kept without their metadata: no memory for it */
+    SP_LOSS_COUNTERS,       /* times that counters found no memory: calls kept without them */
     SP_LOSS_COUNT
 } sp_loss;
 
@@ -54,6 +55,7 @@ typedef struct sp_recording_settings {
     size_t max_memory; /* bytes for blocks in memory */
     sp_sink *sink;     /* where blocks go; NULL: they stay in memory */
     size_t ring_words; /* 0: the default */
+    sp_instruments *instruments; /* taken over, whatever becomes of the start; NULL: none */
 } sp_recording_settings;
 
 enum { SP_RING_WORDS = 256 * 1024 / 8, SP_RING_MIN_WORDS = 64 };
@@ -74,6 +76,7 @@ struct sp_recording {
     sp_memory_sink memory;
     sp_sink *sink; /* of this configuration */
     size_t ring_words;
+    sp_instruments *instruments; /* of this configuration, NULL: none */
     /* Called on every thread that starts to record, before its first call is; NULL: not wanted. */
     void (*on_thread)(sp_recording *recording);
     bool is_lasting; /* goes on to exist in the child of a fork */
@@ -83,6 +86,7 @@ struct sp_recording {
     SP_VECTOR(sp_lane *) lanes; /* of this configuration, those that wait for a thread included */
     SP_VECTOR(sp_thread_info) threads;
     sp_sums past;       /* of threads that ended, and calls they left open */
+    sp_counter_sums past_counters; /* of threads that ended, of calls that are in no block */
     sp_sums published;  /* sums taken out (sp_recording_take_sums) for good */
     sp_recording *next; /* in the list of all */
 };

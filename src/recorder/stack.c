@@ -29,14 +29,12 @@ static sp_frame *last_frame(const sp_lane *lane)
     return stack_of(lane) + lane->stack_room - SPARE - 1;
 }
 
-static void adopt(sp_lane *lane, sp_frame *stack, size_t room)
+static void set_plain_ceiling(sp_lane *lane)
 {
-    lane->outermost = stack + BOTTOM;
-    lane->stack_room = room;
     sp_frame *last = last_frame(lane);
     /* The fast path stops where a depth no longer fits the short record. It reads the counter and
-     * nothing else, so without one it never runs. */
-    if (!sp_clock_uses_counter())
+     * nothing else, so without one, or with instruments to read, it never runs. */
+    if (!sp_clock_uses_counter() || lane->is_instrumented)
         lane->plain_ceiling = NULL;
     else
         lane->plain_ceiling = last - lane->outermost <= SP_RECORD_MAX_DEPTH
@@ -44,10 +42,23 @@ static void adopt(sp_lane *lane, sp_frame *stack, size_t room)
                                   : lane->outermost + SP_RECORD_MAX_DEPTH;
 }
 
+static void adopt(sp_lane *lane, sp_frame *stack, size_t room)
+{
+    lane->outermost = stack + BOTTOM;
+    lane->stack_room = room;
+    set_plain_ceiling(lane);
+}
+
 static void set_ceiling(sp_lane *lane)
 {
     bool is_plain = lane->num_ignored == 0 && lane->outer_marked == NULL;
     lane->ceiling = is_plain ? lane->plain_ceiling : NULL;
+}
+
+void sp_stack_settle_ceiling(sp_lane *lane)
+{
+    set_plain_ceiling(lane);
+    set_ceiling(lane);
 }
 
 bool sp_stack_init(sp_lane *lane)
@@ -62,6 +73,7 @@ bool sp_stack_init(sp_lane *lane)
     sp_notes_clear(&lane->notes);
     lane->num_ignored = 0;
     lane->outer_marked = NULL;
+    set_plain_ceiling(lane);
     atomic_store_explicit(&lane->top, stack_of(lane), memory_order_release);
     set_ceiling(lane);
     return true;

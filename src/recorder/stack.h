@@ -78,6 +78,8 @@ void sp_stack_adopt_first(sp_lane *lane, sp_frame *stack);
 /* Gives a lane an empty stack, its first one if need be. False: memory is short. */
 bool sp_stack_init(sp_lane *lane);
 void sp_stack_release(sp_lane *lane);
+/* After `is_instrumented` has changed. */
+void sp_stack_settle_ceiling(sp_lane *lane);
 /* Ends that are still to come: of open and of ignored calls. */
 uint64_t sp_stack_count_due(const sp_lane *lane);
 

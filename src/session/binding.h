@@ -45,6 +45,10 @@ typedef struct sp_binding_settings {
     const char *journal;  /* "auto" or NULL: beside the output, "off", or a folder */
     double journal_flush; /* seconds between drains by the helper thread; 0: the default, below: none */
     const char *finalize_signals; /* names, separated by commas; for the life of the process */
+    /* What is measured at every call, first to last (scope_plugin.h). They are released once, also when
+     * configuring fails. */
+    const sp_instrument *const *instruments;
+    size_t num_instruments;
 } sp_binding_settings;
 
 /* How a region is set up within one configuration. Strings are copied; NULL: keep or unknown. */

@@ -3,7 +3,9 @@
 #include "base/os/thread.h"
 #include "recorder/attach.h"
 #include "recorder/query.h"
+#include "session/complaint.h"
 #include "session/final_signals.h"
+#include "session/journal.h"
 #include "session/profiler.h"
 #include "session/tags.h"
 
@@ -28,18 +30,46 @@ static sp_settings settings_of(const sp_binding_settings *given)
     return settings;
 }
 
+static void say(const char *text)
+{
+    sp_complain("%s", text);
+}
+
+/* What runs goes on under other settings. Threads that record already are not measured, except this
+ * one. */
+static int take_over(sp_profiler *profiler, sp_settings *settings, sp_error *error)
+{
+    sp_instruments *instruments = settings->instruments;
+    settings->instruments = NULL;
+    int status = sp_profiler_set(profiler, settings, error);
+    sp_profiler_journal_instruments(profiler->journal, instruments);
+    if (status == SP_OK && instruments != NULL)
+        sp_recording_adopt_instruments(&profiler->recording, instruments);
+    else
+        sp_instruments_let_go(instruments);
+    return status;
+}
+
 int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *given, sp_error *error)
 {
     sp_settings settings = settings_of(given);
-    int wanted = sp_final_signals_want_text(given->finalize_signals, error);
-    if (wanted != SP_OK)
+    int wanted = SP_OK;
+    if (given->num_instruments > 0)
+        wanted = sp_instruments_create(given->instruments, given->num_instruments, say,
+                                       &settings.instruments, error);
+    if (wanted == SP_OK)
+        wanted = sp_final_signals_want_text(given->finalize_signals, error);
+    if (wanted != SP_OK) {
+        sp_instruments_let_go(settings.instruments);
         return wanted;
+    }
     sp_mutex_lock(&profiler->lock);
     /* What native code or the environment started goes on, under these settings. */
     bool takes_over = profiler->is_configured && given->is_host &&
                       (!profiler->is_host || profiler->is_run);
     if (profiler->is_configured && given->is_host && !takes_over && given->host != profiler->host) {
         sp_mutex_unlock(&profiler->lock);
+        sp_instruments_let_go(settings.instruments);
         return sp_fail(error, SP_ERR_INVALID_ARGUMENT,
                        "another interpreter of this process records already; a manager of your own "
                        "(ProfileManager()) records beside it");
@@ -48,9 +78,12 @@ int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *given
     int status = profiler == &sp_default
                      ? sp_tags_filter(&given->region_tags, &given->enable_tags, error)
                      : SP_OK;
-    if (status == SP_OK)
-        status = takes_over ? sp_profiler_set(profiler, &settings, error)
-                            : sp_profiler_start(profiler, &settings, error);
+    if (status == SP_OK && !takes_over)
+        status = sp_profiler_start(profiler, &settings, error);
+    else if (status == SP_OK)
+        status = take_over(profiler, &settings, error);
+    else
+        sp_instruments_let_go(settings.instruments);
     if (status == SP_OK) {
         profiler->is_host = given->is_host;
         profiler->host = given->host;

@@ -230,6 +230,36 @@ void sp_profiler_journal_region(sp_profiler *profiler, sp_region_entry *entry)
     sp_text_release(&json);
 }
 
+static void describe_instrument(sp_text *json, const sp_instrument *item)
+{
+    sp_text_add(json, "{\"name\": ");
+    sp_json_string(json, item->name, strlen(item->name));
+    sp_text_add(json, ", \"values\": [");
+    for (uint32_t i = 0; i < item->num_values; i++) {
+        sp_text_add(json, i == 0 ? "" : ", ");
+        sp_json_string(json, item->value_names[i], strlen(item->value_names[i]));
+    }
+    sp_text_format(json, "], \"groups\": %u, \"group_of\": [", (unsigned)item->num_groups);
+    for (uint32_t i = 0; item->group_of != NULL && i < item->num_values; i++)
+        sp_text_format(json, "%s%u", i == 0 ? "" : ", ", (unsigned)item->group_of[i]);
+    sp_text_format(json, "], \"keeps_calls\": %s}", item->keeps_calls ? "true" : "false");
+}
+
+void sp_profiler_journal_instruments(sp_profiler_journal *journal,
+                                     const sp_instruments *instruments)
+{
+    for (size_t i = 0; journal != NULL && instruments != NULL && i < instruments->count; i++) {
+        uint8_t head[SP_INSTRUMENT_BYTES];
+        sp_text json = {0};
+        sp_store_u32(head, (uint32_t)i);
+        describe_instrument(&json, &instruments->items[i]);
+        if (!json.failed)
+            sp_journal_note(journal->journal, SP_FRAME_INSTRUMENT, head, sizeof head, json.bytes,
+                            json.length);
+        sp_text_release(&json);
+    }
+}
+
 /* ---- Publications ----------------------------------------------------------------------------*/
 
 uint32_t sp_profiler_journal_begin(sp_profiler *profiler)

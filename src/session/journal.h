@@ -31,6 +31,10 @@ int sp_profiler_journal_descriptor(const sp_profiler *profiler);
  * thread that starts to record. */
 void sp_profiler_journal_look_around(sp_profiler *profiler);
 
+/* What the configuration measures, before it starts; NULL: nothing. */
+void sp_profiler_journal_instruments(sp_profiler_journal *journal,
+                                     const sp_instruments *instruments);
+
 /* Under the lock of the recording: a region is new or has changed. */
 void sp_profiler_journal_region(sp_profiler *profiler, sp_region_entry *entry);
 

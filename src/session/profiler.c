@@ -93,9 +93,13 @@ int sp_profiler_set(sp_profiler *profiler, const sp_settings *settings, sp_error
 int sp_profiler_start(sp_profiler *profiler, const sp_settings *settings, sp_error *error)
 {
     int status = sp_profiler_set(profiler, settings, error);
-    if (status != SP_OK)
+    profiler->settings.instruments = NULL;
+    if (status != SP_OK) {
+        sp_instruments_let_go(settings->instruments);
         return status;
+    }
     sp_recording_settings recording = {
+        .instruments = settings->instruments,
         .is_aggregate = settings->is_aggregate,
         .max_memory = settings->max_memory > 0 ? settings->max_memory : DEFAULT_MAX_MEMORY};
     sp_profiler_release_states(profiler);
@@ -111,6 +115,7 @@ int sp_profiler_start(sp_profiler *profiler, const sp_settings *settings, sp_err
     sp_profiler_journal *before = profiler->journal;
     sp_profiler_journal *journal = sp_profiler_journal_create(profiler);
     recording.sink = sp_profiler_journal_sink(journal);
+    sp_profiler_journal_instruments(journal, settings->instruments);
     profiler->journal = NULL;
     status = sp_recording_start(&profiler->recording, &recording, error);
     sp_profiler_journal_destroy(before);

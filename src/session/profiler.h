@@ -18,6 +18,8 @@ typedef struct sp_settings {
     const char *journal; /* "off", a folder, or NULL and "auto": beside the output */
     double journal_flush; /* seconds between drains by the helper, 0: none; below: the default */
     sp_store_options store;
+    /* Taken over by sp_profiler_start, whatever comes of it; NULL: none. Not kept in the profiler. */
+    sp_instruments *instruments;
 } sp_settings;
 
 typedef struct sp_profiler_journal sp_profiler_journal;

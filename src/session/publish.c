@@ -22,6 +22,15 @@ uint64_t sp_losses_total(const sp_recording *recording)
     return lost;
 }
 
+sp_assemble_instruments sp_publish_instruments(const sp_recording *recording,
+                                               const sp_counter_sums *more)
+{
+    const sp_instruments *set = recording->instruments;
+    if (set == NULL)
+        return (sp_assemble_instruments){.count = 0};
+    return (sp_assemble_instruments){.items = set->items, .count = set->count, .more = more};
+}
+
 /* Times in the table are relative to the start of the run. */
 static int64_t relative(const sp_profiler *profiler, int64_t ns)
 {

@@ -21,6 +21,7 @@ typedef struct harvest {
     SP_VECTOR(sp_assemble_lane) lanes;
     sp_arena names; /* of the threads */
     sp_region_snapshot regions;
+    sp_counter_sums counters; /* of calls that are in no block */
     uint64_t now_tick;
     uint32_t generation; /* of the journal, for what follows; 0: none, or what is published stays */
     sp_ring_mark *stands; /* by ring, with a journal */
@@ -103,10 +104,13 @@ static void harvest_all(harvest *h, sp_profiler *profiler, bool keeps_calls)
     h->now_tick = sp_tick_now();
     sp_recording_anchor(recording, true);
     sp_recording_unlock(recording, own);
+    if (recording->instruments != NULL)
+        sp_recording_take_counters(recording, &h->counters);
 }
 
 static void harvest_release(harvest *h)
 {
+    sp_counter_sums_release(&h->counters);
     free(h->marks);
     free(h->stands);
     sp_vector_release(&h->blocks);
@@ -157,6 +161,7 @@ static void fill_assembly(sp_assembly *assembly, const harvest *h, sp_profiler *
         .metadata = what->metadata,
         .num_metadata = what->num_metadata,
         .num_scopes = what->num_scopes,
+        .instruments = sp_publish_instruments(&profiler->recording, &h->counters),
     };
 }
 
@@ -288,6 +293,8 @@ int sp_profiler_publish_calls(sp_profiler *profiler, const sp_binding_publicatio
         settle(profiler, &h, &result, what->with_open_calls);
     if (status != SP_OK)
         sp_profiler_journal_failed(profiler, h.generation);
+    if (status != SP_OK || what->keep_calls)
+        sp_recording_put_counters(&profiler->recording, &h.counters);
     sp_assembly_result_release(&result);
     harvest_release(&h);
     return status;

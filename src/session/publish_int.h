@@ -30,6 +30,10 @@ int sp_profiler_publish_totals(sp_profiler *profiler, const sp_binding_publicati
 void sp_losses_fill(const sp_recording *recording, sp_assemble_loss out[SP_NUM_LOSSES]);
 uint64_t sp_losses_total(const sp_recording *recording);
 
+/* What measures the calls of the configuration; `more`: of calls that are in no block. */
+sp_assemble_instruments sp_publish_instruments(const sp_recording *recording,
+                                               const sp_counter_sums *more);
+
 /* The thread table, names in `names`; a thread that no language named has the system's name. Under the
  * lock of the recording. False: memory is short. */
 typedef SP_VECTOR(sp_thread_row) sp_thread_rows;

@@ -42,8 +42,8 @@ static size_t fill_rows(const sp_profiler *profiler, const sp_region_snapshot *r
 }
 
 static int write_totals(sp_profiler *profiler, const sp_binding_publication *what,
-                        const sp_sums *sums, sp_outputs *outputs, sp_binding_report *report,
-                        sp_error *error)
+                        const sp_sums *sums, const sp_counter_sums *counters, sp_outputs *outputs,
+                        sp_binding_report *report, sp_error *error)
 {
     sp_region_snapshot regions = {0};
     sp_thread_rows threads = {0};
@@ -69,6 +69,9 @@ static int write_totals(sp_profiler *profiler, const sp_binding_publication *wha
             .num_metadata = what->num_metadata,
             .losses = losses,
             .num_losses = SP_NUM_LOSSES,
+            .instruments = sp_publish_instruments(recording, counters),
+            .region = sp_region_snapshot_look_up,
+            .region_context = &regions,
             .outputs = outputs->items,
             .num_outputs = outputs->count,
         };
@@ -98,11 +101,17 @@ int sp_profiler_publish_totals(sp_profiler *profiler, const sp_binding_publicati
 {
     sp_recording *recording = &profiler->recording;
     sp_sums sums = {0};
+    sp_counter_sums counters = {0};
     sp_recording_take_sums(recording, &sums);
-    int status = write_totals(profiler, what, &sums, outputs, report, error);
+    sp_recording_take_counters(recording, &counters);
+    int status = write_totals(profiler, what, &sums, &counters, outputs, report, error);
     if (status == SP_OK)
         status = sp_outputs_commit(outputs, error);
-    sp_recording_put_sums(recording, &sums, status == SP_OK && !what->keep_calls);
+    bool is_done = status == SP_OK && !what->keep_calls;
+    sp_recording_put_sums(recording, &sums, is_done);
+    if (!is_done)
+        sp_recording_put_counters(recording, &counters);
+    sp_counter_sums_release(&counters);
     report->calls_open = count_open(recording);
     report->calls_crossing = atomic_load(&recording->crossing);
     report->calls_lost = sp_losses_total(recording);

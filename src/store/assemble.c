@@ -87,6 +87,7 @@ static void release(sp_assembler *a)
     sp_vector_release(&a->flagged);
     sp_vector_release(&a->sides);
     sp_vector_release(&a->groups);
+    sp_measured_release(&a->measured);
 }
 
 int sp_assemble(const sp_assembly *assembly, sp_assembly_result *out, sp_error *error)
@@ -110,6 +111,19 @@ void sp_assembly_result_release(sp_assembly_result *result)
     *result = (sp_assembly_result){0};
 }
 
+static int write_measured_totals(const sp_assembly_totals *in, sp_error *error)
+{
+    sp_measured measured = {0};
+    sp_measured_place place = {.rank = in->rank, .region = in->region,
+                               .region_context = in->region_context,
+                               .outputs = in->outputs, .num_outputs = in->num_outputs};
+    int status = sp_measured_add(&measured, &in->instruments, error);
+    if (status == SP_OK)
+        status = sp_measured_write(&measured, &in->instruments, &place, error);
+    sp_measured_release(&measured);
+    return status;
+}
+
 int sp_assemble_totals(const sp_assembly_totals *in, sp_error *error)
 {
     int status = write_metadata(in->outputs, in->num_outputs, in->metadata, in->num_metadata,
@@ -121,6 +135,8 @@ int sp_assemble_totals(const sp_assembly_totals *in, sp_error *error)
     if (status == SP_OK)
         status = sp_assemble_losses(in->rank, in->losses, in->num_losses, in->outputs,
                                     in->num_outputs, error);
+    if (status == SP_OK)
+        status = write_measured_totals(in, error);
     for (size_t i = 0; i < in->num_extras && status == SP_OK; i++)
         status = sp_assemble_write_extra(in->outputs, in->num_outputs, &in->extras[i], error);
     return status;

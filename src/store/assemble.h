@@ -15,6 +15,7 @@
 #ifndef SP_STORE_ASSEMBLE_H
 #define SP_STORE_ASSEMBLE_H
 
+#include "log/counters.h"
 #include "log/resolver.h"
 #include "log/tick_map.h"
 #include "scope_plugin.h"
@@ -67,6 +68,14 @@ typedef struct sp_assemble_output {
     sp_store_writer *writer;
 } sp_assemble_output;
 
+/* What measured the calls: side records say which by the place in `items`. Of a recovered run only
+ * names, numbers of values and groups are known. */
+typedef struct sp_assemble_instruments {
+    const sp_instrument *items;
+    size_t count;
+    const sp_counter_sums *more; /* of calls that are in no block, NULL: none */
+} sp_assemble_instruments;
+
 typedef struct sp_assembly {
     uint32_t rank;
     int64_t id_base;
@@ -100,6 +109,7 @@ typedef struct sp_assembly {
     size_t num_scopes;
     const sp_assemble_loss *losses;
     size_t num_losses;
+    sp_assemble_instruments instruments;
     const sp_extra *extras; /* handed on as they are */
     size_t num_extras;
 
@@ -147,6 +157,9 @@ typedef struct sp_assembly_totals {
     size_t num_metadata;
     const sp_assemble_loss *losses;
     size_t num_losses;
+    sp_assemble_instruments instruments;
+    bool (*region)(const void *context, uint32_t region, sp_assemble_region *out);
+    const void *region_context;
     const sp_extra *extras;
     size_t num_extras;
     const sp_assemble_output *outputs;

@@ -1,6 +1,7 @@
 #include "store/assemble_int.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int sp_assemble_write_extra(const sp_assemble_output *outputs, size_t num_outputs,
                             const sp_extra *extra, sp_error *error)
@@ -114,6 +115,62 @@ int sp_assemble_losses(uint32_t rank, const sp_assemble_loss *losses, size_t cou
     return status;
 }
 
+/* Ids and values of the calls of one instrument that keeps them. */
+static int write_counted(sp_assembler *a, uint32_t number)
+{
+    const sp_instrument *item = &a->in->instruments.items[number];
+    const sp_measured *measured = &a->measured;
+    size_t count = 0, width = item->num_values, at = 0;
+    for (size_t i = 0; i < measured->calls.count; i++)
+        count += measured->calls.items[i].instrument == number;
+    int64_t *values = malloc((count * (width + 1) + 1) * sizeof *values);
+    sp_extra order = {.rank = a->in->rank, .length = width, .texts = item->value_names};
+    sp_text ids = {0}, names = {0}, titles = {0};
+    sp_text_format(&titles, "%s_value_names", item->name);
+    sp_text_format(&ids, "%s_call_ids", item->name);
+    sp_text_format(&names, "%s_call_values", item->name);
+    int status = SP_OK;
+    if (values == NULL || ids.failed || names.failed || titles.failed)
+        status = sp_fail_memory(a->error, "the counters of calls");
+    for (size_t i = 0; status == SP_OK && i < measured->calls.count; i++) {
+        const sp_counted_call *call = &measured->calls.items[i];
+        if (call->instrument != number)
+            continue;
+        values[at] = sp_assembler_id(a, call->lane, call->number);
+        memcpy(values + count + at * width, &measured->values.items[call->first],
+               width * sizeof *values);
+        at++;
+    }
+    if (status == SP_OK && count > 0)
+        status = write_integers(a, ids.bytes, values, count);
+    if (status == SP_OK && count > 0)
+        status = write_integers(a, names.bytes, values + count, count * width);
+    order.name = titles.bytes;
+    if (status == SP_OK && count > 0)
+        status = sp_assemble_write_extra(a->in->outputs, a->in->num_outputs, &order, a->error);
+    sp_text_release(&ids);
+    sp_text_release(&names);
+    sp_text_release(&titles);
+    free(values);
+    return status;
+}
+
+static int write_measured(sp_assembler *a)
+{
+    const sp_assembly *in = a->in;
+    sp_measured_place place = {.rank = in->rank, .region = in->region,
+                               .region_context = in->region_context, .lanes = in->lanes,
+                               .num_lanes = in->num_lanes, .outputs = in->outputs,
+                               .num_outputs = in->num_outputs};
+    int status = sp_measured_add(&a->measured, &in->instruments, a->error);
+    if (status == SP_OK)
+        status = sp_measured_write(&a->measured, &in->instruments, &place, a->error);
+    for (size_t i = 0; i < in->instruments.count && status == SP_OK; i++)
+        if (in->instruments.items[i].keeps_calls)
+            status = write_counted(a, (uint32_t)i);
+    return status;
+}
+
 static int write_losses(sp_assembler *a)
 {
     const sp_assembly *in = a->in;
@@ -141,6 +198,8 @@ int sp_assemble_extras(sp_assembler *a)
         status = write_calls_started(a);
     if (status == SP_OK)
         status = write_drains(a);
+    if (status == SP_OK)
+        status = write_measured(a);
     if (status == SP_OK)
         status = write_losses(a);
     for (size_t i = 0; i < a->in->num_extras && status == SP_OK; i++)

@@ -7,6 +7,7 @@
  * assemble_gather.c    otherwise further passes: the calls of some rows, sorted
  * assemble_emit.c      calls to columns to writers
  * assemble_metadata.c  event_metadata of the rows
+ * assemble_counters.c  what instruments measured
  * assemble_extras.c    what the schema has no place for
  */
 #ifndef SP_STORE_ASSEMBLE_INT_H
@@ -16,6 +17,7 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "store/assemble.h"
+#include "store/assemble_counters.h"
 #include "store/assemble_walk.h"
 #include "store/call_numbers.h"
 #include "store/call_order.h"
@@ -114,6 +116,7 @@ typedef struct sp_assembler {
     SP_VECTOR(sp_flagged_call) flagged;
     SP_VECTOR(sp_side_metadata) sides; /* by id once ids are known */
     uint64_t bad_metadata;             /* texts that are no JSON object */
+    sp_measured measured;
     sp_assembly_result result;
 
     sp_kept_calls kept;

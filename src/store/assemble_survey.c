@@ -129,6 +129,12 @@ static int survey_side(void *context, const sp_walk_side *side, sp_error *error)
     return SP_OK;
 }
 
+static int survey_measured(void *context, const sp_walk_side *side, sp_error *error)
+{
+    sp_assembler *a = context;
+    return sp_measured_take(&a->measured, &a->in->instruments, side, error);
+}
+
 static int survey_drain(void *context, uint32_t lane, int64_t duration, sp_error *error)
 {
     sp_assembler *a = context;
@@ -204,7 +210,7 @@ const sp_lane_ids *sp_assembler_search_lane(sp_assembler *a, int64_t id)
 int sp_assemble_survey(sp_assembler *a)
 {
     sp_walk_visitor visitor = {.context = a, .calls = survey_calls, .side = survey_side,
-                               .drain = survey_drain, .lost = survey_lost, .check_sums = true};
+                               .measured = survey_measured, .drain = survey_drain, .lost = survey_lost, .check_sums = true};
     sp_keep_begin(a);
     int status = sp_walk(a->in, &visitor, a->result.states, a->error);
     if (status == SP_OK)

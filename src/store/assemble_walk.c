@@ -117,16 +117,20 @@ static int take_marked(walk *w, const sp_event *event)
 
 static int take_side(walk *w, const sp_event *event)
 {
-    if (w->visitor->side == NULL || event->side_kind != SP_SIDE_METADATA)
+    bool is_metadata = event->side_kind == SP_SIDE_METADATA;
+    bool is_measured = event->side_kind == SP_SIDE_COUNTERS || event->side_kind == SP_SIDE_PAYLOAD;
+    int (*take)(void *, const sp_walk_side *, sp_error *) =
+        is_metadata ? w->visitor->side : is_measured ? w->visitor->measured : NULL;
+    if (take == NULL)
         return SP_OK;
     if (!w->has_call)
         return sp_fail(w->error, SP_ERR_DAMAGED,
                        "log block of ring %u: a side record before any call",
                        w->unpack.header.ring);
-    sp_walk_side side = {.lane = w->last.lane, .region = w->last.region,
+    sp_walk_side side = {.kind = event->side_kind, .lane = w->last.lane, .region = w->last.region,
                          .bytes = event->payload_bytes, .number = w->last.number,
                          .payload = event->payload};
-    return w->visitor->side(w->visitor->context, &side, w->error);
+    return take(w->visitor->context, &side, w->error);
 }
 
 static int take_drain(walk *w, const sp_event *event)

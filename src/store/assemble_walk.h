@@ -12,19 +12,21 @@ typedef struct sp_walk_call {
     uint64_t number, parent; /* begin numbers; SP_RECORD_NO_PARENT: none */
 } sp_walk_call;
 
-/* Metadata of the call with that number: what a side record of kind SP_SIDE_METADATA holds. */
+/* What a side record says of the call with that number. */
 typedef struct sp_walk_side {
+    uint32_t kind; /* sp_side_kind */
     uint32_t lane, region, bytes;
     uint64_t number;
     const char *payload; /* inside its block */
 } sp_walk_side;
 
-/* What a pass does with the records. `calls` gets batches; the other three may be NULL. Each
- * returns an sp_status; anything but SP_OK ends the walk. */
+/* What a pass does with the records. `calls` gets batches; the others may be NULL. `side` gets
+ * metadata, `measured` what came from instruments. Each returns an sp_status; anything but SP_OK ends the walk. */
 typedef struct sp_walk_visitor {
     void *context;
     int (*calls)(void *context, const sp_walk_call *calls, size_t count, sp_error *error);
     int (*side)(void *context, const sp_walk_side *side, sp_error *error);
+    int (*measured)(void *context, const sp_walk_side *side, sp_error *error);
     int (*drain)(void *context, uint32_t lane, int64_t duration, sp_error *error);
     int (*lost)(void *context, uint32_t lane, uint64_t count, sp_error *error);
     bool check_sums; /* of every block; once is enough */

@@ -27,7 +27,8 @@ typedef enum sp_frame_kind {
     SP_FRAME_BLOCK = 6,    /* ring, epoch, words; a log block */
     SP_FRAME_BASE = 7,     /* what the last publication left off at */
     SP_FRAME_LOSSES = 8,   /* JSON: kind to count */
-    SP_FRAME_SEAL = 9      /* nothing follows in this file */
+    SP_FRAME_SEAL = 9,     /* nothing follows in this file */
+    SP_FRAME_INSTRUMENT = 10 /* number, JSON: what side records of counters hold */
 } sp_frame_kind;
 
 /* Payloads before their JSON, in bytes. Of a block its own part is under the sum of the frame, the
@@ -37,6 +38,7 @@ enum {
     SP_ANCHOR_BYTES = 24,                     /* u64 tick, i64 ns, i64 suspended ns */
     SP_REGION_BYTES = 4,                      /* u32 region */
     SP_THREAD_BYTES = 4,                      /* u32 lane */
+    SP_INSTRUMENT_BYTES = 4,                  /* u32 number */
     SP_PLACE_BYTES = 16,                      /* u32 ring, epoch, first word, word after the last */
     SP_BASE_BYTES = 24,      /* u32 generation, rings, lanes, 0; i64 next call id */
     SP_BASE_RING_BYTES = 24, /* u32 ring, epoch, words, 0; u64 calls */

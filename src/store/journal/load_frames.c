@@ -129,6 +129,56 @@ static bool take_metadata_member(sp_loaded *loaded, void *target, sp_json_text k
     return true;
 }
 
+/* Strings or small numbers of a list, as many as an instrument may have; false: memory is short. */
+static bool take_list(sp_loaded *loaded, sp_json_reader *reader, const char **texts,
+                      uint8_t *numbers, uint32_t *out_count)
+{
+    sp_json_text value;
+    sp_json_token kind;
+    *out_count = 0;
+    while ((kind = sp_json_next(reader, &value)) == SP_JSON_STRING || kind == SP_JSON_NUMBER) {
+        int64_t number = 0;
+        if (*out_count == SP_INSTRUMENT_VALUES)
+            continue;
+        uint32_t i = (*out_count)++;
+        if (texts != NULL && !take_text(loaded, &texts[i], kind, value))
+            return false;
+        if (numbers != NULL && kind == SP_JSON_NUMBER && sp_json_integer_of(value, &number))
+            numbers[i] = (uint8_t)(number < SP_INSTRUMENT_VALUES && number >= 0 ? number : 0);
+    }
+    return true;
+}
+
+/* An instrument while its frame is read. */
+typedef struct told_instrument {
+    const char *name;
+    const char **value_names;
+    uint8_t *group_of;
+    uint32_t num_values, num_groups;
+    bool keeps_calls;
+} told_instrument;
+
+static bool take_instrument_member(sp_loaded *loaded, void *target, sp_json_text key,
+                                   sp_json_token kind, sp_json_text value, sp_json_reader *reader)
+{
+    told_instrument *told = target;
+    uint32_t ignored;
+    int64_t groups;
+    if (sp_json_equals(key, "name"))
+        return take_text(loaded, &told->name, kind, value);
+    if (kind == SP_JSON_ARRAY && sp_json_equals(key, "values"))
+        return take_list(loaded, reader, told->value_names, NULL, &told->num_values);
+    if (kind == SP_JSON_ARRAY && sp_json_equals(key, "group_of"))
+        return take_list(loaded, reader, NULL, told->group_of, &ignored);
+    if (kind == SP_JSON_NUMBER && sp_json_equals(key, "groups") &&
+        sp_json_integer_of(value, &groups) && groups >= 0 && groups <= SP_INSTRUMENT_VALUES)
+        told->num_groups = (uint32_t)groups;
+    if (kind == SP_JSON_TRUE && sp_json_equals(key, "keeps_calls"))
+        told->keeps_calls = true;
+    sp_json_skip(reader, kind);
+    return true;
+}
+
 /* ---- Frames ----------------------------------------------------------------------------------*/
 
 static bool take_region(sp_loaded *loaded, const sp_frame_view *frame)
@@ -164,6 +214,43 @@ static bool take_thread(sp_loaded *loaded, const sp_frame_view *frame)
                            .end_ns = -1, .cpu_ns = -1, .name = ""};
     *thread = fresh;
     return read_object(loaded, frame, SP_THREAD_BYTES, thread, take_thread_member);
+}
+
+/* Values without a name, and groups that there are not, are none. */
+static bool is_whole(const told_instrument *told)
+{
+    bool is_good = told->name != NULL && told->num_groups <= told->num_values;
+    for (uint32_t i = 0; i < told->num_values; i++)
+        is_good = is_good && told->value_names[i] != NULL &&
+                  (told->num_groups == 0 || told->group_of[i] < told->num_groups);
+    return is_good;
+}
+
+static bool take_instrument(sp_loaded *loaded, const sp_frame_view *frame)
+{
+    uint32_t number = u32(frame, 0);
+    if (number >= SP_INSTRUMENTS)
+        return true;
+    size_t names = SP_INSTRUMENT_VALUES * sizeof(char *);
+    told_instrument told = {.value_names = sp_arena_alloc(&loaded->arena, names),
+                            .group_of = sp_arena_alloc(&loaded->arena, SP_INSTRUMENT_VALUES)};
+    if (told.value_names == NULL || told.group_of == NULL ||
+        !sp_vector_reserve(&loaded->instruments, SP_INSTRUMENTS))
+        return false;
+    memset(told.value_names, 0, names);
+    memset(told.group_of, 0, SP_INSTRUMENT_VALUES);
+    if (!read_object(loaded, frame, SP_INSTRUMENT_BYTES, &told, take_instrument_member))
+        return false;
+    if (!is_whole(&told))
+        return true;
+    while (loaded->instruments.count <= number)
+        loaded->instruments.items[loaded->instruments.count++] = (sp_instrument){.size = 0};
+    loaded->instruments.items[number] = (sp_instrument){
+        .size = sizeof(sp_instrument), .version = SP_INSTRUMENT_VERSION, .name = told.name,
+        .num_values = told.num_values, .value_names = told.value_names,
+        .num_groups = told.num_groups, .group_of = told.group_of,
+        .keeps_calls = told.keeps_calls};
+    return true;
 }
 
 static bool take_anchor(sp_loaded *loaded, const sp_frame_view *frame)
@@ -262,6 +349,8 @@ static bool take_frame(sp_loaded *loaded, const sp_frame_view *frame)
         return frame->payload_bytes < SP_REGION_BYTES || take_region(loaded, frame);
     case SP_FRAME_THREAD:
         return frame->payload_bytes < SP_THREAD_BYTES || take_thread(loaded, frame);
+    case SP_FRAME_INSTRUMENT:
+        return frame->payload_bytes < SP_INSTRUMENT_BYTES || take_instrument(loaded, frame);
     case SP_FRAME_METADATA:
         return read_object(loaded, frame, 0, NULL, take_metadata_member);
     case SP_FRAME_BLOCK:

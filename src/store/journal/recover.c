@@ -116,6 +116,7 @@ int sp_recover(sp_loaded *loaded, const sp_assemble_output *outputs, size_t num_
         .num_threads = loaded->threads.count,
         .metadata = loaded->metadata.items,
         .num_metadata = loaded->metadata.count + own.count,
+        .instruments = {.items = loaded->instruments.items, .count = loaded->instruments.count},
         .losses = losses,
         .num_losses = NUM_LOSSES,
         .outputs = outputs,
