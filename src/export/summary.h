@@ -90,6 +90,7 @@ void sp_summary_write_table(const sp_summary *summary, sp_text *out);
 void sp_summary_write_notes(const sp_summary *summary, sp_text *out);
 /* A sentence on what the recording lost, and one on what it cost; nothing when there is nothing to
  * tell. */
+void sp_summary_write_totals(const sp_summary *summary, sp_text *out);
 void sp_summary_write_losses(const sp_summary *summary, sp_text *out);
 void sp_summary_write_open_calls(const sp_summary *summary, sp_text *out);
 void sp_summary_write_costs(const sp_summary *summary, sp_text *out);

@@ -185,6 +185,7 @@ static void add_notes(const sp_summary *summary, sp_box *box)
     note_written(summary, box, write_small);
     note_written(summary, box, write_reason);
     note_written(summary, box, sp_summary_write_open_calls);
+    note_written(summary, box, sp_summary_write_totals);
     note_written(summary, box, sp_summary_write_losses);
     note_written(summary, box, sp_summary_write_costs);
 }

@@ -78,6 +78,7 @@ void sp_lane_free(sp_lane *lane)
     sp_lane_instruments_detach(lane);
     sp_sums_release(&lane->sums);
     sp_counter_sums_release(&lane->counters);
+    sp_sums_release(&lane->unkept);
     sp_resolver_release(&lane->nesting);
     if (lane->free_room != NULL) {
         lane->free_room(lane, lane->room_bytes);
@@ -359,7 +360,8 @@ static void collect(sp_recording *recording, sp_lane *lane, int64_t now_ns, int6
             sum->opened++;
         sp_recording_lose(recording, SP_LOSS_THREAD_EXIT, 1);
     }
-    uint64_t lost = sp_sums_move(&recording->past, &lane->sums);
+    uint64_t lost = sp_sums_move(&recording->past, &lane->sums) +
+                    sp_sums_move(&recording->unkept, &lane->unkept);
     sp_lane_move_counters(lane, &recording->past_counters);
     if (lost > 0)
         sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, lost);

@@ -3,6 +3,7 @@
 #include "clock/clock.h"
 #include "log/pack.h"
 #include "recorder/lane_counters.h"
+#include "recorder/lane_sums.h"
 #include "recorder/stack.h"
 
 #include <errno.h>
@@ -26,18 +27,16 @@ static void add_sums(sp_lane *lane, span records)
         sp_lane_add_counters(lane, records.words, records.count);
 }
 
-static bool has_room(sp_lane *lane, size_t words, sp_sink_refusal *out_why)
-{
-    return lane->recording->sink->table->reserve(lane->sink, sp_pack_bound(words), out_why) !=
-           NULL;
-}
-
 /* They will be in no block, so they are added up now. */
 static void lose(sp_lane *lane, const span *records, size_t count, sp_sink_refusal why)
 {
     size_t calls = 0;
     for (size_t i = 0; i < count; i++) {
         add_sums(lane, records[i]);
+        uint64_t failed = sp_sums_add_words(&lane->unkept, records[i].words, records[i].count,
+                                            &lane->recording->timeline, NULL);
+        if (failed > 0)
+            sp_recording_lose(lane->recording, SP_LOSS_OUT_OF_MEMORY, failed);
         const uint64_t *end = records[i].words + records[i].count;
         for (const uint64_t *at = records[i].words; at < end; at += sp_record_words(at[0])) {
             sp_record_kind kind = sp_record_kind_of(at[0]);
@@ -50,6 +49,23 @@ static void lose(sp_lane *lane, const span *records, size_t count, sp_sink_refus
                       why == SP_SINK_FULL ? SP_LOSS_MEMORY_FULL : SP_LOSS_OUT_OF_MEMORY, calls);
 }
 
+/* Room for a block, if need be in the place of the oldest. NULL with the reason. */
+static void *reserve(sp_lane *lane, size_t size, sp_sink_refusal *out_why)
+{
+    sp_recording *recording = lane->recording;
+    sp_memory_sink *memory = &recording->memory;
+    const sp_sink_table *table = recording->sink->table;
+    void *block = table->reserve(lane->sink, size, out_why);
+    bool is_pushing = block == NULL && *out_why == SP_SINK_FULL && recording->sink == &memory->sink &&
+                      atomic_load_explicit(&memory->on_full, memory_order_relaxed) ==
+                          SP_ON_FULL_RING &&
+                      atomic_load(&memory->held) == 0;
+    if (!is_pushing)
+        return block;
+    sp_lane_forget_oldest(lane);
+    return table->reserve(lane->sink, size, out_why);
+}
+
 /* After a loss nothing more is packed until the owner has marked what is open (resume_packing):
  * without that the numbers of later calls would not come out right. */
 static void pack(sp_lane *lane, const span *records, size_t count, const sp_sink_span *place)
@@ -60,7 +76,7 @@ static void pack(sp_lane *lane, const span *records, size_t count, const sp_sink
     const sp_sink_table *table = lane->recording->sink->table;
     size_t size = sp_pack_bound(words);
     sp_sink_refusal why = SP_SINK_FULL;
-    void *block = lane->lost > 0 ? NULL : table->reserve(lane->sink, size, &why);
+    void *block = lane->lost > 0 ? NULL : reserve(lane, size, &why);
     if (block == NULL) {
         lose(lane, records, count, why);
         return;
@@ -68,10 +84,11 @@ static void pack(sp_lane *lane, const span *records, size_t count, const sp_sink
     sp_pack_begin(&lane->pack, block, size, lane->ring, lane->index, lane->num_calls);
     for (size_t i = 0; i < count; i++)
         sp_pack_words(&lane->pack, records[i].words, records[i].count);
-    table->commit(lane->sink, table->wants_sums ? sp_pack_end(&lane->pack)
-                                                : sp_pack_end_unsummed(&lane->pack),
-                  place);
-    lane->num_calls += lane->pack.header.calls;
+    size_t bytes = table->wants_sums ? sp_pack_end(&lane->pack) : sp_pack_end_unsummed(&lane->pack);
+    if (table->commit(lane->sink, bytes, place))
+        lane->num_calls += lane->pack.header.calls;
+    else
+        lose(lane, records, count, SP_SINK_FULL);
 }
 
 /* Under the drain lock. */
@@ -108,7 +125,7 @@ static bool resume_packing(sp_lane *lane, uint64_t **head)
 {
     sp_sink_refusal why;
     if (lane->lost == 0 || lane->generation == 0 || lane->recording->is_aggregate ||
-        !has_room(lane, lane->num_words, &why))
+        reserve(lane, sp_pack_bound(lane->num_words), &why) == NULL)
         return false;
     *(*head)++ = sp_record_first(SP_RECORD_LOST, 0, 0);
     *(*head)++ = lane->lost;

@@ -96,6 +96,8 @@ struct sp_lane {
     sp_sums sums;          /* of drained calls; of those in blocks only as far as `summed` */
     sp_sink_cursor summed; /* see lane_sums.h */
     sp_counter_sums counters; /* of calls that are in no block: aggregate mode, and lost ones */
+    sp_sums unkept;        /* drained calls since the last publication that are in no block */
+    uint64_t forgotten;    /* calls that were, before the oldest block there is */
     sp_resolver nesting; /* aggregate mode: child times of open calls, for exclusive times */
     sp_pack pack;        /* working memory of a drain */
 };

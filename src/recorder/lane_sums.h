@@ -16,4 +16,7 @@ static inline bool sp_lane_sums_none(const sp_lane *lane)
     return lane->summed.part == NULL;
 }
 
+/* Under the drain lock: a sink in memory gives up its oldest piece; the calls are added up. */
+void sp_lane_forget_oldest(sp_lane *lane);
+
 #endif

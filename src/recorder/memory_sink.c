@@ -1,10 +1,14 @@
 #include "recorder/memory_sink.h"
 
+#include "base/os/journal_file.h"
 #include "base/os/pages.h"
 #include "log/block.h"
+#include "recorder/spill.h"
 
-#include <stdalign.h>
 #include <stdlib.h>
+
+/* While a publication holds what is there, memory may exceed the ceiling by so much. */
+enum { EXTRA_WHILE_HELD = 32 << 20 };
 
 /* The first chunk of a ring is small, because most threads record little; later ones are large
  * pages, because a fault for each small page costs more than packing into it. */
@@ -12,8 +16,10 @@ enum { FIRST_CHUNK_BYTES = 512 * 1024, CHUNK_BYTES = 2 * 1024 * 1024 };
 
 typedef struct chunk {
     struct chunk *next; /* newer */
-    size_t size, used;  /* this header included */
-    alignas(16) unsigned char bytes[];
+    unsigned char *bytes; /* NULL: in the file, and not looked at yet */
+    size_t size, used;    /* size 0: in the file */
+    uint64_t offset;      /* there */
+    bool is_seen;         /* somebody may still look at its blocks */
 } chunk;
 
 struct sp_sink_ring {
@@ -34,11 +40,15 @@ static sp_sink_ring *open_ring(sp_sink *sink, uint32_t index)
 static void free_chunks(sp_memory_sink *sink, chunk *oldest)
 {
     while (oldest != NULL) {
-        chunk *next = oldest->next;
-        size_t size = oldest->size;
-        sp_os_pages_free(oldest, size);
-        atomic_fetch_sub_explicit(&sink->used, size, memory_order_relaxed);
-        oldest = next;
+        chunk *gone = oldest;
+        oldest = gone->next;
+        if (gone->size == 0) {
+            sp_spill_drop(sink, gone->bytes, gone->used);
+        } else {
+            sp_os_pages_free(gone->bytes, gone->size);
+            atomic_fetch_sub_explicit(&sink->used, gone->size, memory_order_relaxed);
+        }
+        free(gone);
     }
 }
 
@@ -50,30 +60,83 @@ static void close_ring(sp_sink_ring *ring)
     free(ring);
 }
 
-static chunk *add_chunk(sp_sink_ring *ring, size_t wanted, sp_sink_refusal *out_why)
+static chunk *append(sp_sink_ring *ring, chunk *fresh)
 {
-    sp_memory_sink *sink = ring->sink;
-    size_t size = ring->newest == NULL ? FIRST_CHUNK_BYTES : CHUNK_BYTES;
-    if (size < wanted + sizeof(chunk))
-        size = wanted + sizeof(chunk);
-    size_t used = atomic_fetch_add_explicit(&sink->used, size, memory_order_relaxed) + size;
-    bool is_full = used > atomic_load_explicit(&sink->limit, memory_order_relaxed);
-    chunk *fresh = is_full ? NULL : sp_os_pages_alloc(size);
-    if (fresh == NULL) {
-        atomic_fetch_sub_explicit(&sink->used, size, memory_order_relaxed);
-        *out_why = is_full ? SP_SINK_FULL : SP_SINK_NO_MEMORY;
-        return NULL;
-    }
-    fresh->size = size;
-    fresh->used = sizeof *fresh;
     if (ring->newest == NULL) {
         ring->oldest = fresh;
-        ring->first = sizeof *fresh;
+        ring->first = 0;
     } else {
         ring->newest->next = fresh;
     }
-    ring->newest = fresh;
-    return fresh;
+    return ring->newest = fresh;
+}
+
+static bool is_held(const sp_memory_sink *sink)
+{
+    return atomic_load_explicit(&sink->held, memory_order_relaxed) > 0;
+}
+
+/* Memory of `size` bytes for another chunk, counted. A ring that has none gets some in any case: what is
+ * to be written elsewhere, or to push out older calls, needs a place first. */
+static unsigned char *take_memory(sp_sink_ring *ring, size_t size, sp_sink_refusal *out_why)
+{
+    sp_memory_sink *sink = ring->sink;
+    sp_on_full on_full = atomic_load_explicit(&sink->on_full, memory_order_relaxed);
+    bool may_exceed = ring->newest == NULL &&
+                      (on_full == SP_ON_FULL_SPILL || on_full == SP_ON_FULL_RING);
+    bool is_waiting = on_full == SP_ON_FULL_SPILL && ring->newest != NULL && is_held(sink) &&
+                      ring->newest->is_seen;
+    size_t used = atomic_fetch_add_explicit(&sink->used, size, memory_order_relaxed) + size;
+    size_t limit = atomic_load_explicit(&sink->limit, memory_order_relaxed);
+    bool is_full = used > limit && !may_exceed &&
+                   !(is_waiting && used - limit < (size_t)EXTRA_WHILE_HELD);
+    unsigned char *bytes = is_full ? NULL : sp_os_pages_alloc(size);
+    if (bytes == NULL)
+        atomic_fetch_sub_explicit(&sink->used, size, memory_order_relaxed);
+    *out_why = is_full ? SP_SINK_FULL : SP_SINK_NO_MEMORY;
+    return bytes;
+}
+
+static chunk *add_chunk(sp_sink_ring *ring, size_t wanted, sp_sink_refusal *out_why)
+{
+    bool is_small = ring->newest == NULL ||
+                    atomic_load_explicit(&ring->sink->on_full, memory_order_relaxed) ==
+                        SP_ON_FULL_RING;
+    size_t size = is_small ? FIRST_CHUNK_BYTES : CHUNK_BYTES;
+    size = size < wanted ? wanted : size;
+    chunk *fresh = calloc(1, sizeof *fresh);
+    if (fresh == NULL) {
+        *out_why = SP_SINK_NO_MEMORY;
+        return NULL;
+    }
+    fresh->bytes = take_memory(ring, size, out_why);
+    fresh->size = size;
+    if (fresh->bytes == NULL) {
+        free(fresh);
+        return NULL;
+    }
+    return append(ring, fresh);
+}
+
+/* The newest chunk goes to the file and its memory is used for the next one. NULL when that cannot
+ * be. */
+static chunk *reuse_newest(sp_sink_ring *ring, size_t wanted)
+{
+    chunk *full = ring->newest;
+    if (full == NULL || full->used == 0 || full->size < wanted ||
+        atomic_load_explicit(&ring->sink->on_full, memory_order_relaxed) != SP_ON_FULL_SPILL ||
+        (full->is_seen && is_held(ring->sink)))
+        return NULL;
+    chunk *fresh = calloc(1, sizeof *fresh);
+    if (fresh == NULL || !sp_spill_write(ring->sink, full->bytes, full->used, &full->offset)) {
+        free(fresh);
+        return NULL;
+    }
+    fresh->bytes = full->bytes;
+    fresh->size = full->size;
+    full->bytes = NULL;
+    full->size = 0;
+    return append(ring, fresh);
 }
 
 static void *reserve(sp_sink_ring *ring, size_t size, sp_sink_refusal *out_why)
@@ -81,33 +144,39 @@ static void *reserve(sp_sink_ring *ring, size_t size, sp_sink_refusal *out_why)
     chunk *at = ring->newest;
     if (at == NULL || at->size - at->used < size)
         at = add_chunk(ring, size, out_why);
-    return at == NULL ? NULL : (unsigned char *)at + at->used;
+    if (at == NULL && *out_why == SP_SINK_FULL)
+        at = reuse_newest(ring, size);
+    return at == NULL ? NULL : at->bytes + at->used;
 }
 
-static void commit(sp_sink_ring *ring, size_t bytes, const sp_sink_span *span)
+static bool commit(sp_sink_ring *ring, size_t bytes, const sp_sink_span *span)
 {
     (void)span;
     ring->newest->used += bytes;
+    return true;
 }
 
 static const void *next(const sp_sink_ring *ring, sp_sink_cursor *cursor, size_t *out_size)
 {
-    const chunk *at = cursor->part == NULL ? ring->oldest : cursor->part;
+    chunk *at = cursor->part == NULL ? ring->oldest : (chunk *)(uintptr_t)cursor->part;
     size_t offset = cursor->part == NULL ? ring->first : cursor->offset;
     if (at == NULL)
         return NULL;
     while (offset >= at->used && at->next != NULL) {
         at = at->next;
-        offset = sizeof(chunk);
+        offset = 0;
     }
     *cursor = (sp_sink_cursor){.part = at, .offset = offset};
+    if (at->bytes == NULL)
+        at->bytes = sp_spill_map(ring->sink, at->offset, at->used);
     sp_block_header header;
-    if (offset >= at->used || sp_block_read_header((const unsigned char *)at + offset,
-                                                   at->used - offset, &header, NULL) != SP_OK)
+    if (offset >= at->used || at->bytes == NULL ||
+        sp_block_read_header(at->bytes + offset, at->used - offset, &header, NULL) != SP_OK)
         return NULL;
+    at->is_seen = true;
     *out_size = sp_block_bytes(&header);
     cursor->offset += *out_size;
-    return (const unsigned char *)at + offset;
+    return at->bytes + offset;
 }
 
 static void drop(sp_sink_ring *ring, sp_sink_cursor *until, sp_sink_cursor *follow)
@@ -139,9 +208,33 @@ static const sp_sink_table table = {
     .drop = drop,
 };
 
-void sp_memory_sink_init(sp_memory_sink *sink, size_t limit)
+void sp_memory_sink_init(sp_memory_sink *sink)
 {
-    sink->sink.table = &table;
-    atomic_init(&sink->used, 0);
-    atomic_init(&sink->limit, limit);
+    *sink = (sp_memory_sink){.sink = {.table = &table}, .descriptor = -1};
+    sp_mutex_reset(&sink->lock);
+}
+
+void sp_memory_sink_set(sp_memory_sink *sink, const sp_memory_settings *settings)
+{
+    sp_mutex_lock(&sink->lock);
+    sink->settings = *settings;
+    sink->has_failed = false;
+    sp_mutex_unlock(&sink->lock);
+    atomic_store(&sink->limit, settings->limit);
+    atomic_store(&sink->on_full, settings->on_full);
+}
+
+void sp_memory_sink_release(sp_memory_sink *sink)
+{
+    if (sink->descriptor >= 0)
+        sp_os_journal_close(sink->descriptor);
+    sink->descriptor = -1;
+}
+
+uint64_t sp_memory_sink_spilled(sp_memory_sink *sink)
+{
+    sp_mutex_lock(&sink->lock);
+    uint64_t bytes = sink->end;
+    sp_mutex_unlock(&sink->lock);
+    return bytes;
 }

@@ -55,7 +55,7 @@ bool sp_recording_init(sp_recording *recording)
         sp_region_table_release(&recording->regions);
         return false;
     }
-    sp_memory_sink_init(&recording->memory, 0);
+    sp_memory_sink_init(&recording->memory);
     recording->sink = &recording->memory.sink;
     sp_recordings_lock();
     while (!slot_is_free(recording->slot))
@@ -77,6 +77,8 @@ static void dismiss(sp_recording *recording, sp_lane *lane)
     lane->summed = (sp_sink_cursor){.part = NULL};
     sp_sums_release(&lane->sums);
     sp_counter_sums_release(&lane->counters);
+    sp_sums_release(&lane->unkept);
+    lane->forgotten = 0;
     sp_resolver_release(&lane->nesting);
     bool is_free = lane->thread == NULL;
     sp_mutex_unlock(&lane->lock); /* from here on a thread that ends may take it down */
@@ -96,6 +98,7 @@ static void forget_everything(sp_recording *recording)
     sp_sums_release(&recording->past);
     sp_sums_release(&recording->published);
     sp_counter_sums_release(&recording->past_counters);
+    sp_sums_release(&recording->unkept);
     sp_region_table_clear(&recording->regions);
     sp_timeline_release(&recording->timeline);
     for (int i = 0; i < SP_LOSS_COUNT; i++)
@@ -116,6 +119,7 @@ void sp_recording_release(sp_recording *recording)
     atomic_store(&recording->phase, SP_PHASE_OFF);
     atomic_store(&recording->generation, 0);
     forget_everything(recording);
+    sp_memory_sink_release(&recording->memory);
     sp_instruments *before = recording->instruments;
     recording->instruments = NULL;
     sp_recording_unlock(recording, own);
@@ -129,6 +133,14 @@ static void start_clock(sp_recording *recording)
 {
     sp_recording_anchor(recording, true);
     sp_recording_anchor(recording, true);
+}
+
+void sp_recording_bound(sp_recording *recording, const sp_recording_settings *settings)
+{
+    sp_memory_settings memory = {
+        .limit = settings->max_memory, .on_full = settings->on_full, .say = settings->say};
+    memcpy(memory.folders, settings->spill_folders, sizeof memory.folders);
+    sp_memory_sink_set(&recording->memory, &memory);
 }
 
 static int refuse(const sp_recording_settings *settings, sp_error *error)
@@ -151,7 +163,7 @@ int sp_recording_start(sp_recording *recording, const sp_recording_settings *set
     recording->instruments = settings->instruments;
     recording->ring_words = settings->ring_words < SP_RING_MIN_WORDS ? SP_RING_WORDS
                                                                       : settings->ring_words;
-    atomic_store(&recording->memory.limit, settings->max_memory);
+    sp_recording_bound(recording, settings);
     recording->sink = settings->sink == NULL ? &recording->memory.sink : settings->sink;
     start_clock(recording);
     bool has_clock = sp_timeline_num_anchors(&recording->timeline) > 0;
@@ -214,6 +226,7 @@ static void start_over(sp_recording *recording)
     sp_recording *next = recording->next;
     uint32_t slot = recording->slot;
     void (*on_thread)(sp_recording *) = recording->on_thread;
+    sp_memory_sink_release(&recording->memory);
     memset((void *)recording, 0, sizeof *recording);
     recording->next = next;
     recording->slot = slot;
@@ -221,7 +234,7 @@ static void start_over(sp_recording *recording)
     recording->is_lasting = true;
     sp_mutex_reset(&recording->lock);
     sp_mutex_reset(&recording->clock_lock);
-    sp_memory_sink_init(&recording->memory, 0);
+    sp_memory_sink_init(&recording->memory);
     recording->sink = &recording->memory.sink;
     sp_region_table_init(&recording->regions);
 }

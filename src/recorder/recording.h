@@ -53,7 +53,10 @@ void sp_thread_info_name(sp_thread_info *info);
 typedef struct sp_recording_settings {
     bool is_aggregate; /* totals only */
     size_t max_memory; /* bytes for blocks in memory */
-    sp_sink *sink;     /* where blocks go; NULL: they stay in memory */
+    sp_on_full on_full;
+    const char *spill_folders[SP_SPILL_FOLDERS]; /* see sp_memory_settings */
+    void (*say)(const char *what, const char *folder);
+    sp_sink *sink; /* where blocks go; NULL: they stay in memory */
     size_t ring_words; /* 0: the default */
     sp_instruments *instruments; /* taken over, whatever becomes of the start; NULL: none */
 } sp_recording_settings;
@@ -87,6 +90,7 @@ struct sp_recording {
     SP_VECTOR(sp_thread_info) threads;
     sp_sums past;       /* of threads that ended, and calls they left open */
     sp_counter_sums past_counters; /* of threads that ended, of calls that are in no block */
+    sp_sums unkept;     /* those of ended threads: see lane.h */
     sp_sums published;  /* sums taken out (sp_recording_take_sums) for good */
     sp_recording *next; /* in the list of all */
 };
@@ -114,6 +118,9 @@ void sp_recording_resume(sp_recording *recording);
  * SP_LOSS_SIGNAL_REENTRY. `before`: what the lock returned. */
 sp_lane *sp_recording_lock(sp_recording *recording);
 void sp_recording_unlock(sp_recording *recording, sp_lane *before);
+
+/* The memory of a recording has other bounds from now on. */
+void sp_recording_bound(sp_recording *recording, const sp_recording_settings *settings);
 
 /* Grows with each start and stop of any recording. */
 uint64_t sp_recordings_generation(void);

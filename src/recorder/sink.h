@@ -51,9 +51,9 @@ typedef struct sp_sink_table {
     void (*close_ring)(sp_sink_ring *ring);
 
     /* Where to pack the next block, `size` bytes at most; NULL with the reason. Then commit says
-     * how many it became (0: none). */
+     * how many it became (0: none); false: it could not be kept. */
     void *(*reserve)(sp_sink_ring *ring, size_t size, sp_sink_refusal *out_why);
-    void (*commit)(sp_sink_ring *ring, size_t bytes, const sp_sink_span *span);
+    bool (*commit)(sp_sink_ring *ring, size_t bytes, const sp_sink_span *span);
 
     /* The next block committed so far, oldest first; NULL at the end, and the cursor is then where
      * the next one will be. A block does not change and does not move until it is dropped. */

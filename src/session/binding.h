@@ -44,6 +44,7 @@ typedef struct sp_binding_settings {
     sp_store_options store;
     const char *journal;  /* "auto" or NULL: beside the output, "off", or a folder */
     double journal_flush; /* seconds between drains by the helper thread; 0: the default, below: none */
+    const char *on_full; /* a choice of that setting, or NULL: what happens at max_memory */
     const char *finalize_signals; /* names, separated by commas; for the life of the process */
     /* What is measured at every call, first to last (scope_plugin.h). They are released once, also when
      * configuring fails. */

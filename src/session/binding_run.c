@@ -19,6 +19,7 @@ static sp_settings settings_of(const sp_binding_settings *given)
         .is_aggregate = given->is_aggregate,
         .track_threads = given->track_threads,
         .max_memory = given->max_memory,
+        .on_full = given->on_full,
         .journal = given->journal,
         .journal_flush = given->journal_flush == 0  ? -1
                          : given->journal_flush < 0 ? 0
@@ -91,8 +92,8 @@ int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *given
         profiler->joins = joins;
         sp_os_claim_release(&profiler->claim);
     }
-    if (status == SP_OK && takes_over && settings.max_memory > 0)
-        atomic_store(&profiler->recording.memory.limit, settings.max_memory);
+    if (status == SP_OK && takes_over)
+        sp_profiler_bound(profiler);
     sp_mutex_unlock(&profiler->lock);
     /* Who sets up a run that shows threads is the first of them, whatever it records. */
     if (status == SP_OK && settings.track_threads && !takes_over)

@@ -16,6 +16,8 @@
     X(SP_ENVIRONMENT_ENABLE_TAGS, "SCOPE_PROFILER_ENABLE_TAGS")                                    \
     X(SP_ENVIRONMENT_FINALIZE_SIGNALS, "SCOPE_PROFILER_FINALIZE_SIGNALS")                          \
     X(SP_ENVIRONMENT_JOURNAL, "SCOPE_PROFILER_JOURNAL")                                            \
+    X(SP_ENVIRONMENT_MAX_MEMORY, "SCOPE_PROFILER_MAX_MEMORY")                                      \
+    X(SP_ENVIRONMENT_ON_FULL, "SCOPE_PROFILER_ON_FULL")                                            \
     X(SP_ENVIRONMENT_OUTPUT, "SCOPE_PROFILER_OUTPUT")
 
 typedef enum sp_environment_variable {

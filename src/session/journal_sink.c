@@ -77,28 +77,25 @@ static void *reserve(sp_sink_ring *opened, size_t size, sp_sink_refusal *out_why
     return fits ? ring->buffer + FRONT_BYTES : NULL;
 }
 
-/* The first block that could not be written may find no memory either: then it is lost, and counted. */
-static void keep_in_memory(journal_ring *ring, size_t bytes)
+/* The first block that could not be written may find no memory either. */
+static bool keep_in_memory(journal_ring *ring, size_t bytes)
 {
     const sp_sink_table *table = ring->memory_sink->sink.table;
     sp_sink_refusal why;
     if (ring->memory == NULL)
         ring->memory = table->open_ring(&ring->memory_sink->sink, ring->index);
     void *at = ring->memory == NULL ? NULL : table->reserve(ring->memory, bytes, &why);
-    sp_block_header header;
-    if (at == NULL && sp_block_read_header(ring->buffer + FRONT_BYTES, bytes, &header, NULL) == SP_OK)
-        sp_recording_lose(ring->sink->recording, SP_LOSS_OUT_OF_MEMORY, header.calls);
     if (at == NULL)
-        return;
+        return false;
     memcpy(at, ring->buffer + FRONT_BYTES, bytes);
-    table->commit(ring->memory, bytes, NULL);
+    return table->commit(ring->memory, bytes, NULL);
 }
 
-static void commit(sp_sink_ring *opened, size_t bytes, const sp_sink_span *span)
+static bool commit(sp_sink_ring *opened, size_t bytes, const sp_sink_span *span)
 {
     journal_ring *ring = (journal_ring *)opened;
     if (bytes == 0)
-        return;
+        return true;
     const uint32_t at[4] = {ring->index, span->epoch, span->from, span->to};
     sp_journal_place place;
     bool is_first_in_memory = ring->memory == NULL;
@@ -106,7 +103,8 @@ static void commit(sp_sink_ring *opened, size_t bytes, const sp_sink_span *span)
         sp_journal_append(ring->sink->journal, ring->generation, ring->buffer, at, bytes, &place))
         ring->places.items[ring->places.count++] = place;
     else
-        keep_in_memory(ring, bytes);
+        return keep_in_memory(ring, bytes);
+    return true;
 }
 
 /* A cursor whose part is the ring counts blocks in files; later ones are cursors of the memory. */

@@ -93,6 +93,8 @@ static void apply(const sp_setting_value values[], sp_settings *settings)
         settings->journal = values[SP_SETTING_JOURNAL].text;
     if (values[SP_SETTING_JOURNAL_FLUSH].is_given)
         settings->journal_flush = (double)values[SP_SETTING_JOURNAL_FLUSH].integer;
+    settings->max_memory = (size_t)values[SP_SETTING_MAX_MEMORY].integer;
+    settings->on_full = values[SP_SETTING_ON_FULL].text;
     settings->store = (sp_store_options){
         .size = sizeof settings->store,
         .compression = values[SP_SETTING_HDF5_COMPRESSION].text,

@@ -26,9 +26,17 @@ static void add_environment(bool is_default, sp_setting_value values[])
     if (sp_environment_text(SP_ENVIRONMENT_DISABLE) != NULL)
         values[SP_SETTING_DEACTIVATE_PROFILING] = (sp_setting_value){
             .is_given = true, .flag = sp_environment_flag(SP_ENVIRONMENT_DISABLE, false)};
-    const char *journal = sp_environment_text(SP_ENVIRONMENT_JOURNAL);
-    if (journal != NULL)
-        values[SP_SETTING_JOURNAL] = (sp_setting_value){.is_given = true, .text = journal};
+    static const struct {
+        sp_environment_variable variable;
+        sp_setting_id setting;
+    } texts[] = {{SP_ENVIRONMENT_JOURNAL, SP_SETTING_JOURNAL},
+                 {SP_ENVIRONMENT_MAX_MEMORY, SP_SETTING_MAX_MEMORY},
+                 {SP_ENVIRONMENT_ON_FULL, SP_SETTING_ON_FULL}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *text = sp_environment_text(texts[i].variable);
+        if (text != NULL)
+            values[texts[i].setting] = (sp_setting_value){.is_given = true, .text = text};
+    }
     if (!is_default)
         return;
     if (sp_environment_text(SP_ENVIRONMENT_AGGREGATION) != NULL)

@@ -4,6 +4,7 @@
 #include "base/os/file.h"
 #include "clock/clock.h"
 #include "recorder/query.h"
+#include "session/bounds.h"
 #include "session/complaint.h"
 #include "session/copies.h"
 #include "session/journal.h"
@@ -12,9 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What blocks may take when no ceiling is set: some 300 million calls. */
-#define DEFAULT_MAX_MEMORY ((size_t)2 << 30)
 
 sp_profiler sp_default;
 
@@ -81,7 +79,7 @@ static bool keep_journal(sp_arena *texts, const char **journal)
 int sp_profiler_set(sp_profiler *profiler, const sp_settings *settings, sp_error *error)
 {
     sp_settings copy = *settings;
-    if (!keep(&profiler->texts, &copy.output) || !keep(&profiler->texts, &copy.label) ||
+    if (!keep(&profiler->texts, &copy.output) || !keep(&profiler->texts, &copy.on_full) || !keep(&profiler->texts, &copy.label) ||
         !keep_journal(&profiler->texts, &copy.journal) ||
         !keep(&profiler->texts, &copy.store.compression))
         return sp_fail_memory(error, "configuring a profiler");
@@ -98,10 +96,9 @@ int sp_profiler_start(sp_profiler *profiler, const sp_settings *settings, sp_err
         sp_instruments_let_go(settings->instruments);
         return status;
     }
-    sp_recording_settings recording = {
-        .instruments = settings->instruments,
-        .is_aggregate = settings->is_aggregate,
-        .max_memory = settings->max_memory > 0 ? settings->max_memory : DEFAULT_MAX_MEMORY};
+    sp_recording_settings recording = {.instruments = settings->instruments,
+                                       .is_aggregate = settings->is_aggregate};
+    sp_bounds_fill(&profiler->settings, &profiler->texts, &recording);
     sp_profiler_release_states(profiler);
     sp_os_claim_release(&profiler->claim);
     atomic_store(&profiler->has_claimed, false);
@@ -126,6 +123,13 @@ int sp_profiler_start(sp_profiler *profiler, const sp_settings *settings, sp_err
     profiler->is_configured = true;
     atomic_store(&profiler->was_started, true);
     return SP_OK;
+}
+
+void sp_profiler_bound(sp_profiler *profiler)
+{
+    sp_recording_settings recording = {.is_aggregate = profiler->settings.is_aggregate};
+    sp_bounds_fill(&profiler->settings, &profiler->texts, &recording);
+    sp_recording_bound(&profiler->recording, &recording);
 }
 
 void sp_profiler_stop(sp_profiler *profiler)

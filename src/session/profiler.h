@@ -14,7 +14,8 @@ typedef struct sp_settings {
     uint32_t rank;
     sp_output_format format;
     bool is_aggregate, track_threads;
-    size_t max_memory;
+    size_t max_memory; /* bytes for calls that are in no journal; 0: the default */
+    const char *on_full; /* a choice of that setting; NULL: the default */
     const char *journal; /* "off", a folder, or NULL and "auto": beside the output */
     double journal_flush; /* seconds between drains by the helper, 0: none; below: the default */
     sp_store_options store;
@@ -62,6 +63,8 @@ sp_profiler *sp_profiler_default(void);
 int sp_profiler_start(sp_profiler *profiler, const sp_settings *settings, sp_error *error);
 /* Changes the settings of the configuration that runs. Under the profiler's lock. */
 int sp_profiler_set(sp_profiler *profiler, const sp_settings *settings, sp_error *error);
+/* Has the recording keep to the settings' bounds of memory. Under the profiler's lock. */
+void sp_profiler_bound(sp_profiler *profiler);
 /* Ends it; what was recorded can still be asked for. Under the profiler's lock. */
 void sp_profiler_stop(sp_profiler *profiler);
 

@@ -7,8 +7,10 @@
 #include "recorder/query.h"
 #include "session/journal.h"
 #include "session/publish_int.h"
+#include "session/publish_unkept.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What a publication writes: every block there is now, up to a mark in each ring. The blocks stay
  * where they are until they are in a file. */
@@ -22,6 +24,7 @@ typedef struct harvest {
     sp_arena names; /* of the threads */
     sp_region_snapshot regions;
     sp_counter_sums counters; /* of calls that are in no block */
+    sp_sums unkept; /* calls in no block */
     uint64_t now_tick;
     uint32_t generation; /* of the journal, for what follows; 0: none, or what is published stays */
     sp_ring_mark *stands; /* by ring, with a journal */
@@ -60,11 +63,15 @@ static void harvest_lane(harvest *h, const sp_sink_table *table, sp_lane *lane,
     const void *bytes;
     sp_mutex_lock(&lane->lock);
     sp_drain_other(lane);
+    uint64_t missing = lane->forgotten;
     while (!h->failed && (bytes = table->next(lane->sink, mark, &size)) != NULL) {
         h->failed = !sp_vector_reserve(&h->blocks, 1);
         if (!h->failed)
-            h->blocks.items[h->blocks.count++] = (sp_assemble_block){.bytes = bytes, .size = size};
+            h->blocks.items[h->blocks.count++] =
+                (sp_assemble_block){.bytes = bytes, .size = size, .missing = missing};
+        missing = 0;
     }
+    h->failed = sp_sums_move(&h->unkept, &lane->unkept) > 0 || h->failed;
     add_open_calls(h, lane);
     if (h->generation != 0)
         sp_profiler_journal_turn(lane, h->generation, stand);
@@ -90,11 +97,13 @@ static void harvest_all(harvest *h, sp_profiler *profiler, bool keeps_calls)
 {
     sp_recording *recording = &profiler->recording;
     sp_lane *own = sp_recording_lock(recording);
+    atomic_fetch_add(&recording->memory.held, 1);
+    h->failed = sp_sums_move(&h->unkept, &recording->unkept) > 0;
     h->generation = keeps_calls ? 0 : sp_profiler_journal_begin(profiler);
     h->num_rings = recording->lanes.count;
     h->marks = calloc(h->num_rings + 1, sizeof *h->marks);
     h->stands = calloc(h->num_rings + 1, sizeof *h->stands);
-    h->failed = h->marks == NULL || h->stands == NULL ||
+    h->failed = h->failed || h->marks == NULL || h->stands == NULL ||
                 !sp_region_snapshot_take(&h->regions, &recording->regions);
     if (!h->failed)
         add_lanes(h, profiler);
@@ -108,9 +117,16 @@ static void harvest_all(harvest *h, sp_profiler *profiler, bool keeps_calls)
         sp_recording_take_counters(recording, &h->counters);
 }
 
-static void harvest_release(harvest *h)
+/* What is there need not stay any longer. Totals of calls that are in no file come with the next. */
+static void harvest_release(harvest *h, sp_recording *recording, bool is_published)
 {
     sp_counter_sums_release(&h->counters);
+    sp_lane *own = sp_recording_lock(recording);
+    if (!is_published && sp_sums_move(&recording->unkept, &h->unkept) > 0)
+        sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, 1);
+    atomic_fetch_sub(&recording->memory.held, 1);
+    sp_recording_unlock(recording, own);
+    sp_sums_release(&h->unkept);
     free(h->marks);
     free(h->stands);
     sp_vector_release(&h->blocks);
@@ -232,6 +248,7 @@ static void drop_blocks(harvest *h, sp_recording *recording, const sp_assembly_r
         if (!has_rows)
             sp_lane_update_sums(lane);
         recording->sink->table->drop(lane->sink, &h->marks[i], &lane->summed);
+        lane->forgotten = 0; /* nothing was pushed out meanwhile */
         sp_mutex_unlock(&lane->lock);
     }
     sp_recording_unlock(recording, own);
@@ -256,10 +273,13 @@ static int assemble(sp_profiler *profiler, const harvest *h, const sp_binding_pu
 {
     sp_assemble_loss losses[SP_NUM_LOSSES];
     double pair_cost = sp_pair_cost_ns();
-    sp_extra cost = {.name = "pair_cost_ns", .rank = profiler->settings.rank, .length = 1,
-                     .reals = &pair_cost};
+    sp_extra extras[1 + SP_UNKEPT_ARRAYS] = {{.name = "pair_cost_ns", .length = 1,
+                                              .rank = profiler->settings.rank, .reals = &pair_cost}};
+    sp_unkept_extras unkept = {.count = 0};
     sp_assemble_scope *scopes = copy_scopes(what);
-    if (h->failed || scopes == NULL) {
+    if (h->failed || scopes == NULL ||
+        !sp_unkept_fill(&h->unkept, &h->regions, profiler->settings.rank, &unkept)) {
+        sp_unkept_release(&unkept);
         free(scopes);
         return sp_fail_memory(error, "collecting the recorded calls");
     }
@@ -269,11 +289,13 @@ static int assemble(sp_profiler *profiler, const harvest *h, const sp_binding_pu
     assembly.scopes = scopes;
     assembly.losses = losses;
     assembly.num_losses = SP_NUM_LOSSES;
-    assembly.extras = &cost;
-    assembly.num_extras = 1;
+    memcpy(extras + 1, unkept.extras, unkept.count * sizeof *extras);
+    assembly.extras = extras;
+    assembly.num_extras = 1 + unkept.count;
     assembly.outputs = outputs->items;
     assembly.num_outputs = outputs->count;
     int status = sp_assemble(&assembly, result, error);
+    sp_unkept_release(&unkept);
     free(scopes);
     return status;
 }
@@ -296,6 +318,6 @@ int sp_profiler_publish_calls(sp_profiler *profiler, const sp_binding_publicatio
     if (status != SP_OK || what->keep_calls)
         sp_recording_put_counters(&profiler->recording, &h.counters);
     sp_assembly_result_release(&result);
-    harvest_release(&h);
+    harvest_release(&h, &profiler->recording, status == SP_OK && !what->keep_calls);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "session/environment.h"
 #include "session/journal.h"
 #include "session/native_run.h"
+#include "session/setting_text.h"
 #include "session/summary.h"
 
 #include <stdlib.h>
@@ -31,6 +32,17 @@ static char *insert(const char *path, const char *format, int64_t number)
     return sp_text_take(&out);
 }
 
+/* A setting that is no number of bytes is said and counts as not set. */
+static size_t max_memory(void)
+{
+    sp_setting_value value = {.is_given = false};
+    sp_error error;
+    const char *text = sp_environment_text(SP_ENVIRONMENT_MAX_MEMORY);
+    if (text != NULL && sp_setting_parse(SP_SETTING_MAX_MEMORY, text, NULL, &value, &error) != SP_OK)
+        sp_complain("%s", error.text);
+    return value.is_given ? (size_t)value.integer : 0;
+}
+
 static int start(sp_profiler *profiler, const char *path)
 {
     int64_t rank = sp_environment_rank();
@@ -41,6 +53,8 @@ static int start(sp_profiler *profiler, const char *path)
         .rank = rank < 0 ? 0 : (uint32_t)rank,
         .journal = sp_environment_text(SP_ENVIRONMENT_JOURNAL),
         .journal_flush = -1,
+        .max_memory = max_memory(),
+        .on_full = sp_environment_text(SP_ENVIRONMENT_ON_FULL),
         .store = {.size = sizeof settings.store, .compression_level = -1},
     };
     sp_mutex_lock(&profiler->lock);

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -41,6 +42,39 @@ static int check_integer(const sp_setting *setting, int64_t number, sp_error *er
     return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s must %s, got %lld", setting->name,
                    setting->lowest == 0 ? "not be negative" : "be a positive integer",
                    (long long)number);
+}
+
+/* A number of bytes: digits, perhaps a fraction, a unit in any case; K is 1024. False: it is none. */
+static bool parse_size(const char *text, int64_t *out)
+{
+    static const char units[] = "kmgt";
+    char *end;
+    double number = strtod(text, &end);
+    bool is_number = end != text && strchr("0123456789.", text[strspn(text, " \t")]) != NULL;
+    end += strspn(end, " \t");
+    const char *unit = *end == '\0' ? NULL : strchr(units, tolower((unsigned char)*end));
+    for (const char *at = units; unit != NULL && at <= unit; at++)
+        number *= 1024;
+    end += unit != NULL;
+    end += unit != NULL && tolower((unsigned char)*end) == 'i';
+    end += tolower((unsigned char)*end) == 'b';
+    end += strspn(end, " \t");
+    if (!is_number || *end != '\0' || !(number >= 0 && number < 9e18))
+        return false;
+    *out = (int64_t)number;
+    return true;
+}
+
+static int check_size(const sp_setting *setting, sp_setting_value *value, sp_error *error)
+{
+    if (value->text == NULL || !parse_size(value->text, &value->integer))
+        return sp_fail(error, SP_ERR_INVALID_ARGUMENT,
+                       "%s must be a number of bytes or a text like '256MB', got '%s'", setting->name,
+                       value->text == NULL ? "" : value->text);
+    if (value->integer >= setting->lowest)
+        return SP_OK;
+    return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s must be at least %lld bytes, got '%s'",
+                   setting->name, (long long)setting->lowest, value->text);
 }
 
 static int check_path(const sp_setting *setting, const char *path, sp_error *error)
@@ -119,6 +153,8 @@ int sp_setting_check(sp_setting_id id, sp_setting_value *value, sp_error *error)
     switch (setting->kind) {
     case SP_SETTING_INTEGER:
         return check_integer(setting, value->integer, error);
+    case SP_SETTING_SIZE:
+        return check_size(setting, value, error);
     case SP_SETTING_PATH:
         return check_path(setting, value->text, error);
     case SP_SETTING_CHOICE:
@@ -140,6 +176,7 @@ int sp_setting_wrong_kind(sp_setting_id id, const char *shown, sp_error *error)
         [SP_SETTING_CHOICE] = "a string",    [SP_SETTING_FILTER] = "a string",
         [SP_SETTING_EVENTS] = "a list of strings",
         [SP_SETTING_TAGS] = "a list of strings",
+        [SP_SETTING_SIZE] = "a number of bytes or a text like '256MB'",
         [SP_SETTING_OBJECT] = "an object",
     };
     const sp_setting *setting = sp_setting_at(id);

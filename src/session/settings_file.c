@@ -106,6 +106,13 @@ static bool read_kind(const reader *r, const sp_setting *setting, const sp_toml_
     case SP_SETTING_INTEGER:
         value->integer = node->integer;
         return node->kind == SP_TOML_INTEGER;
+    case SP_SETTING_SIZE:
+        if (node->kind != SP_TOML_INTEGER && !is_plain(node))
+            return false;
+        value->text = sp_arena_text(r->arena, is_plain(node) ? node->text : node->shown);
+        if (value->text == NULL)
+            *out_status = sp_fail_memory(r->error, "reading settings");
+        return value->text != NULL;
     case SP_SETTING_EVENTS:
     case SP_SETTING_TAGS:
         return read_items(r, node, value, out_status);

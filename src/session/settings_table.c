@@ -5,6 +5,7 @@
 
 static const char *const details[] = {"minimal", "full", NULL};
 static const char *const output_modes[] = {"auto", "direct", "parallel", NULL};
+static const char *const on_full[] = {"spill", "aggregate", "ring", NULL};
 static const char *const filters[] = {"auto", "gzip", "lzf", "zstd", NULL};
 static const char *const events[] = {
     "cycles",        "instructions", "cache-references", "cache-misses", "branches",
@@ -115,6 +116,15 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
     [SP_SETTING_JOURNAL_FLUSH] =
         {.name = "journal_flush", INTEGER, .initial = "10", .lowest = 0, .is_native = true,
          .help = "Seconds after which calls are in the journal on the disk; 0: no limit."},
+    [SP_SETTING_MAX_MEMORY] =
+        {.name = "max_memory", .kind = SP_SETTING_SIZE, .type = "int | str", .initial = "256MB",
+         .lowest = 1 << 20, .highest = INT64_MAX, .is_native = true,
+         .help = "Memory for recorded calls that are in no journal, in bytes or as in 256MB."},
+    [SP_SETTING_ON_FULL] =
+        {.name = "on_full", .kind = SP_SETTING_CHOICE, .type = "str", .initial = "spill",
+         .choices = on_full, .is_native = true,
+         .help = "What happens then: spill (to a temporary file), aggregate (totals from there on) or "
+                 "ring (the newest calls stay)."},
     [SP_SETTING_ENABLE_TAGS] =
         {.name = "enable_tags", .kind = SP_SETTING_TAGS, .type = "Iterable[str]",
          .is_native = true, .help = "Opt-in tags to switch on; '*' means all."},

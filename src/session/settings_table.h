@@ -58,6 +58,8 @@ typedef enum sp_setting_id {
     SP_SETTING_FINALIZE_SIGNALS,
     SP_SETTING_JOURNAL,
     SP_SETTING_JOURNAL_FLUSH,
+    SP_SETTING_MAX_MEMORY,
+    SP_SETTING_ON_FULL,
     SP_SETTING_ENABLE_TAGS,
     SP_NUM_SETTINGS
 } sp_setting_id;
@@ -65,6 +67,7 @@ typedef enum sp_setting_id {
 typedef enum sp_setting_kind {
     SP_SETTING_FLAG,
     SP_SETTING_INTEGER, /* within [lowest, highest] */
+    SP_SETTING_SIZE,    /* an integer of bytes within [lowest, highest], from a text with a unit */
     SP_SETTING_TEXT,
     SP_SETTING_PATH,    /* of a file; not empty */
     SP_SETTING_CHOICE,  /* one of `choices` exactly */
@@ -90,8 +93,8 @@ typedef struct sp_setting {
 typedef struct sp_setting_value {
     bool is_given;   /* false: as if nobody had set it */
     bool flag;       /* FLAG */
-    int64_t integer; /* INTEGER */
-    const char *text; /* TEXT, PATH, CHOICE; FILTER, where NULL is none */
+    int64_t integer; /* INTEGER, SIZE */
+    const char *text; /* TEXT, PATH, CHOICE; SIZE as given; FILTER, where NULL is none */
     const char *const *items; /* EVENTS, TAGS */
     size_t num_items;
 } sp_setting_value;

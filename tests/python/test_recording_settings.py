@@ -28,7 +28,8 @@ DEFAULTS = {
     "profile_mpi_calls": False, "track_threads": False, "track_async": False,
     "capture_region_source": False, "metadata_detail": "minimal", "buffer_limit": 1024,
     "output_mode": "auto", "finalize_timeout": None, "hdf5_compression": None, "hdf5_compression_level": None,
-    "hdf5_chunk_size": None, "finalize_signals": (), "journal": "auto", "journal_flush": 10, "enable_tags": (),
+    "hdf5_chunk_size": None, "finalize_signals": (), "journal": "auto", "journal_flush": 10,
+    "max_memory": 256 << 20, "on_full": "spill", "enable_tags": (),
 }  # fmt: skip
 
 

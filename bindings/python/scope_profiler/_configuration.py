@@ -271,6 +271,8 @@ class ProfilingConfig:
         finalize_signals: tuple[str, ...]
         journal: str
         journal_flush: int
+        max_memory: int
+        on_full: str
         enable_tags: tuple[str, ...]
 
 

@@ -50,6 +50,11 @@ def _integer(name: str, value: Any) -> int:
     return int(value.__index__())
 
 
+def _size(name: str, value: Any) -> str:
+    """A number of bytes, or a text with a unit that the recorder reads."""
+    return _text(name, value) if isinstance(value, str) else str(_integer(name, value))
+
+
 def _choice(name: str, value: Any) -> str:
     return _text(name, value if isinstance(value, str) else str(value))
 
@@ -73,7 +78,7 @@ def _anything(name: str, value: Any) -> Any:
 
 _BY_KIND = {
     "flag": _flag, "integer": _integer, "text": _text, "path": _path, "choice": _choice,
-    "filter": _text, "events": strings, "tags": strings, "object": _anything,
+    "size": _size, "filter": _text, "events": strings, "tags": strings, "object": _anything,
 }  # fmt: skip
 
 
@@ -82,7 +87,7 @@ class Setting:
 
     Attributes:
         name: Flat name, as keyword of `setup`.
-        kind: What it takes: flag, integer, text, path, choice, filter, events, tags or object.
+        kind: What it takes: flag, integer, size, text, path, choice, filter, events, tags or object.
         type: Type as shown to people.
         default: Value that holds when nobody gives one.
         choices: What it may be, where that is a list.

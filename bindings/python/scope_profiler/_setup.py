@@ -6,7 +6,8 @@ import errno
 import os
 
 from ._configuration import ProfilingConfig
-from ._settings import check_names, flatten_groups
+from ._recorder import check_settings
+from ._settings import BY_NAME, check_names, flatten_groups
 from .profile_manager import _UNSET
 
 TYPE_CHECKING = False
@@ -104,6 +105,15 @@ def _signals(config: ProfilingConfig) -> str:
     return ",".join(config.finalize_signals) or os.environ.get(_SIGNALS_VARIABLE, "")
 
 
+def _bound(config: ProfilingConfig, name: str) -> Any:
+    """A bound of memory. The environment decides where the program leaves the default."""
+    value, setting = getattr(config, name), BY_NAME[name]
+    text = os.environ.get("SCOPE_PROFILER_" + name.upper())
+    if text and value == setting.default:
+        return check_settings({name: setting.convert(text)})[name]
+    return value
+
+
 def prepare(config: ProfilingConfig) -> dict[str, Any]:
     """Resolves the output of a configuration; returns what the recorder is told."""
     import time
@@ -140,6 +150,8 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         "journal": _journal(config),
         "journal_flush": config.journal_flush or -1,
         "finalize_signals": _signals(config),
+        "max_memory": _bound(config, "max_memory"),
+        "on_full": _bound(config, "on_full"),
     }
 
 

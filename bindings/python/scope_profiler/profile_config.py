@@ -128,6 +128,8 @@ class ProfilingOptions:
     finalize_signals: Iterable[str] | None = None
     journal: str | None = None
     journal_flush: int | None = None
+    max_memory: int | str | None = None
+    on_full: str | None = None
     enable_tags: Iterable[str] | None = None
     memray: MemrayOptions | None = None
     gpu: GPUOptions | None = None
@@ -181,6 +183,8 @@ if TYPE_CHECKING:
         finalize_signals: Iterable[str] | None
         journal: str | None
         journal_flush: int | None
+        max_memory: int | str | None
+        on_full: str | None
         enable_tags: Iterable[str] | None
         memray: MemrayOptions | None
         gpu: GPUOptions | None

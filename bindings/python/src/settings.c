@@ -12,7 +12,7 @@ static const char *kind_name(sp_setting_kind kind)
         [SP_SETTING_TEXT] = "text",     [SP_SETTING_PATH] = "path",
         [SP_SETTING_CHOICE] = "choice", [SP_SETTING_FILTER] = "filter",
         [SP_SETTING_EVENTS] = "events", [SP_SETTING_TAGS] = "tags",
-        [SP_SETTING_OBJECT] = "object",
+        [SP_SETTING_OBJECT] = "object", [SP_SETTING_SIZE] = "size",
     };
     return names[kind];
 }
@@ -25,6 +25,9 @@ static PyObject *to_python(const sp_setting *setting, const sp_setting_value *va
     bool is_fixed = setting->kind == SP_SETTING_CHOICE || setting->kind == SP_SETTING_FILTER;
     if (!value->is_given || (is_fixed && value->text == NULL)) {
         Py_RETURN_NONE;
+    }
+    if (setting->kind == SP_SETTING_SIZE) {
+        return PyLong_FromLongLong(value->integer);
     }
     if (given != NULL && !is_fixed) {
         return Py_NewRef(given);

@@ -1,0 +1,102 @@
+/* summary_totals.c - calls of which the run has no rows, because there was no room for them: a sentence
+ * that says of which regions they are. */
+#include "export/costs.h"
+#include "export/number.h"
+#include "export/summary.h"
+#include "export/width.h"
+#include "results/moments.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NAMED = 8 };
+
+typedef struct region_totals {
+    const char *name;
+    int64_t calls, ns;
+} region_totals;
+
+typedef SP_VECTOR(region_totals) totals_list;
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const region_totals *)a)->name, ((const region_totals *)b)->name);
+}
+
+static int most_calls_first(const void *a, const void *b)
+{
+    const region_totals *x = a, *y = b;
+    return x->calls != y->calls ? (x->calls < y->calls ? 1 : -1) : by_name(a, b);
+}
+
+/* The three arrays of a rank belong together. False: memory is short. */
+static bool add_rank(totals_list *list, const sp_extra *names, const sp_extra *calls,
+                     const sp_extra *ns)
+{
+    bool is_whole = names->texts != NULL && calls->integers != NULL && ns->integers != NULL &&
+                    names->rank == calls->rank && names->rank == ns->rank &&
+                    names->length == calls->length && names->length == ns->length;
+    if (!is_whole)
+        return true;
+    if (!sp_vector_reserve(list, names->length))
+        return false;
+    for (size_t i = 0; i < names->length; i++)
+        list->items[list->count++] =
+            (region_totals){names->texts[i], calls->integers[i], ns->integers[i]};
+    return true;
+}
+
+/* Ranks of a region become one. */
+static void merge(totals_list *list)
+{
+    size_t kept = 0;
+    qsort(list->items, list->count, sizeof *list->items, by_name);
+    for (size_t i = 0; i < list->count; i++) {
+        region_totals *last = kept == 0 ? NULL : &list->items[kept - 1];
+        if (last == NULL || strcmp(last->name, list->items[i].name) != 0) {
+            list->items[kept++] = list->items[i];
+            continue;
+        }
+        last->calls = sp_wrap_add(last->calls, list->items[i].calls);
+        last->ns = sp_wrap_add(last->ns, list->items[i].ns);
+    }
+    list->count = kept;
+    qsort(list->items, list->count, sizeof *list->items, most_calls_first);
+}
+
+static void write_list(const totals_list *list, sp_text *out)
+{
+    sp_text_add(out, "Calls that found no room have no rows and count beside the table:");
+    for (size_t i = 0; i < list->count && i < MOST_NAMED; i++) {
+        const region_totals *region = &list->items[i];
+        sp_text_add(out, i == 0 ? " " : ", ");
+        sp_text_add_visible(out, region->name);
+        sp_text_format(out, " %" PRId64 " (", region->calls);
+        sp_text_add_fixed(out, (double)region->ns / 1e9, 6);
+        sp_text_add(out, " s)");
+    }
+    if (list->count > MOST_NAMED)
+        sp_text_format(out, " and those of %zu more regions", list->count - MOST_NAMED);
+    sp_text_add(out, ".");
+}
+
+void sp_summary_write_totals(const sp_summary *summary, sp_text *out)
+{
+    const sp_rank_filter *ranks = &summary->request.ranks;
+    size_t names_at = 0, calls_at = 0, ns_at = 0;
+    const sp_extra *names, *calls, *ns;
+    totals_list list = {0};
+    bool fits = true;
+    while (fits &&
+           (names = sp_next_extra(summary->results, ranks, "totals_regions", &names_at)) != NULL &&
+           (calls = sp_next_extra(summary->results, ranks, "totals_calls", &calls_at)) != NULL &&
+           (ns = sp_next_extra(summary->results, ranks, "totals_ns", &ns_at)) != NULL)
+        fits = add_rank(&list, names, calls, ns);
+    if (list.count > 0)
+        merge(&list);
+    if (list.count > 0)
+        write_list(&list, out);
+    out->failed = out->failed || !fits;
+    sp_vector_release(&list);
+}
