@@ -121,6 +121,13 @@ typedef struct sp_extra {
     const char *const *texts;
 } sp_extra;
 
+/* What a device took between begin and end of one call, known some time after it. `ticket`: as the end
+ * of the call said; never the same twice in a recording. */
+typedef struct sp_device_time {
+    uint64_t ticket;
+    int64_t ns; /* -1: it cannot be told */
+} sp_device_time;
+
 /* How a file is stored. Zero-initialise, then set what is wanted. */
 typedef struct sp_store_options {
     size_t size;             /* sizeof(sp_store_options) */

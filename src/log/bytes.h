@@ -1,8 +1,9 @@
-/* bytes.h - little-endian words in a byte stream and the variable-length number of the format. */
+/* bytes.h - little-endian words in a byte stream. */
 #ifndef SP_LOG_BYTES_H
 #define SP_LOG_BYTES_H
 
-#include <stdbool.h>
+#include "base/number_bytes.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -44,36 +45,6 @@ static inline uint64_t sp_zigzag(int64_t value)
 static inline int64_t sp_unzigzag(uint64_t value)
 {
     return (int64_t)(value >> 1 ^ (~(value & 1) + 1));
-}
-
-enum { SP_NUMBER_BYTES = 10 }; /* longest number */
-
-/* Seven bits a byte, lowest first, top bit: more follow. */
-static inline uint8_t *sp_put_number(uint8_t *at, uint64_t value)
-{
-    while (value >= 0x80) {
-        *at++ = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    *at++ = (uint8_t)value;
-    return at;
-}
-
-/* False when it runs past `end` or does not fit 64 bits. */
-static inline bool sp_get_number(const uint8_t **at, const uint8_t *end, uint64_t *out)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64 && *at < end; shift += 7) {
-        uint8_t byte = *(*at)++;
-        if (shift == 63 && byte > 1)
-            return false;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            *out = value;
-            return true;
-        }
-    }
-    return false;
 }
 
 #endif

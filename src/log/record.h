@@ -37,7 +37,10 @@ typedef enum sp_record_kind {
 typedef enum sp_side_kind {
     SP_SIDE_METADATA = 1, /* a JSON object, UTF-8 */
     SP_SIDE_COUNTERS = 2, /* number of an instrument, then its values: see log/counters.h */
-    SP_SIDE_PAYLOAD = 3   /* number of an instrument, then bytes of its own */
+    SP_SIDE_PAYLOAD = 3,  /* number of an instrument, then bytes of its own */
+    /* Numbers as in base/number_bytes.h: ticket of the call plus one (0: it has none), then pairs of
+     * ticket and ns of device time, of calls that ended earlier on any lane. */
+    SP_SIDE_DEVICE = 4
 } sp_side_kind;
 
 enum {

@@ -59,6 +59,8 @@ static int run(sp_assembler *a)
     if (status == SP_OK)
         status = sp_assemble_survey(a);
     if (status == SP_OK)
+        status = sp_assemble_device_times(a);
+    if (status == SP_OK)
         status = sp_assemble_plan(a);
     if (status == SP_OK)
         status = sp_assemble_metadata(a);
@@ -86,6 +88,7 @@ static void release(sp_assembler *a)
     sp_vector_release(&a->row_of);
     sp_vector_release(&a->flagged);
     sp_vector_release(&a->sides);
+    sp_assemble_device_release(&a->device);
     sp_vector_release(&a->groups);
     sp_measured_release(&a->measured);
 }

@@ -10,7 +10,7 @@
  * Memory: `memory_budget` bounds the working arrays. What fits is gathered at once, otherwise the
  * blocks are decoded once per group of rows, and a row larger than the budget is written in windows
  * of start time. Per-call metadata of a row is one text by the shape of the store table and comes
- * on top of the budget.
+ * on top of the budget, and so do 48 bytes for each call with a device time.
  */
 #ifndef SP_STORE_ASSEMBLE_H
 #define SP_STORE_ASSEMBLE_H
@@ -107,6 +107,9 @@ typedef struct sp_assembly {
     size_t num_metadata;
     const sp_assemble_scope *scopes;
     size_t num_scopes;
+    /* Device times beside those in the blocks; of a ticket with several, the last one holds. */
+    const sp_device_time *device_times;
+    size_t num_device_times;
     const sp_assemble_loss *losses;
     size_t num_losses;
     sp_assemble_instruments instruments;

@@ -17,6 +17,8 @@ static unsigned choose_columns(const sp_assembler *a)
                        SP_COLUMN_BIT(SP_COLUMN_CALL_ID) | SP_COLUMN_BIT(SP_COLUMN_PARENT_ID);
     if (a->in->track_threads || a->result.several_threads)
         columns |= SP_COLUMN_BIT(SP_COLUMN_THREAD_ID);
+    if (a->device.calls.count > 0)
+        columns |= SP_COLUMN_BIT(SP_COLUMN_GPU_DURATION);
     for (size_t i = 0; i < a->num_lane_ids; i++)
         if (a->lane_ids[i].task >= 0)
             columns |= SP_COLUMN_BIT(SP_COLUMN_TASK_ID);
@@ -50,6 +52,13 @@ static void put_lanes(emitter *e, size_t at, const sp_ordered_call *calls, size_
     }
 }
 
+static void put_device_times(emitter *e, size_t at, const sp_ordered_call *calls, size_t count)
+{
+    int64_t *times = e->values[SP_COLUMN_GPU_DURATION];
+    for (size_t i = 0; times != NULL && i < count; i++)
+        times[at + i] = sp_assemble_device_ns(e->assembler, calls[i].id);
+}
+
 static int emit_calls(void *context, size_t row, const sp_ordered_call *calls, size_t count)
 {
     emitter *e = context;
@@ -64,6 +73,7 @@ static int emit_calls(void *context, size_t row, const sp_ordered_call *calls, s
             e->values[SP_COLUMN_PARENT_ID][at + i] = calls[i].parent;
         }
         put_lanes(e, at, calls, n);
+        put_device_times(e, at, calls, n);
         e->count += n;
         calls += n;
         count -= n;

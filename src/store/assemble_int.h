@@ -8,6 +8,7 @@
  * assemble_emit.c      calls to columns to writers
  * assemble_metadata.c  event_metadata of the rows
  * assemble_counters.c  what instruments measured
+ * assemble_device.c    device times, which are known later than their calls
  * assemble_extras.c    what the schema has no place for
  */
 #ifndef SP_STORE_ASSEMBLE_INT_H
@@ -65,6 +66,8 @@ typedef struct sp_assemble_row {
     double huge_mean, huge_m2;
     bool is_sorted; /* in the order in which a pass meets its calls */
     bool has_sides;
+    uint64_t device_count; /* calls with a device time */
+    sp_wide device_total;
     sp_kept_call *keep_at, *keep_end; /* where the next call is kept */
     uint32_t first_chunk, last_chunk;
     sp_text metadata; /* JSON list, empty: no call has any */
@@ -99,6 +102,20 @@ typedef struct sp_side_metadata {
     const char *payload;
 } sp_side_metadata;
 
+/* A call of which the device time was asked for. `id` holds its number until ids are known. */
+typedef struct sp_device_call {
+    int64_t id;
+    uint64_t ticket;
+    int64_t ns; /* -1: not known */
+    uint32_t lane, region;
+} sp_device_call;
+
+typedef struct sp_device_calls {
+    SP_VECTOR(sp_device_call) calls; /* by id once ids are known */
+    SP_VECTOR(sp_device_time) times; /* of any call, as they came */
+    size_t hint;                     /* most likely place of the next call */
+} sp_device_calls;
+
 /* Rows [first, last) whose calls are held together. */
 typedef struct sp_row_group {
     size_t first, last;
@@ -115,6 +132,7 @@ typedef struct sp_assembler {
     size_t num_lane_ids, lane_hint;
     SP_VECTOR(sp_flagged_call) flagged;
     SP_VECTOR(sp_side_metadata) sides; /* by id once ids are known */
+    sp_device_calls device;
     uint64_t bad_metadata;             /* texts that are no JSON object */
     sp_measured measured;
     sp_assembly_result result;
@@ -199,6 +217,14 @@ int sp_assemble_gather(sp_assembler *a, size_t group, sp_row_sink sink, void *co
 
 /* Fills rows[].metadata. */
 int sp_assemble_metadata(sp_assembler *a);
+
+/* Notes what a side record of kind SP_SIDE_DEVICE says. */
+int sp_assemble_device_side(sp_assembler *a, const sp_walk_side *side);
+/* Joins tickets with times, once ids are known; fills device_count and device_total of the rows. */
+int sp_assemble_device_times(sp_assembler *a);
+/* Device time of a call, -1: none. */
+int64_t sp_assemble_device_ns(sp_assembler *a, int64_t id);
+void sp_assemble_device_release(sp_device_calls *device);
 
 /* Columns of this file, and everything from begin_rank to the last call. */
 int sp_assemble_emit(sp_assembler *a);

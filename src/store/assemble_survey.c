@@ -132,6 +132,8 @@ static int survey_side(void *context, const sp_walk_side *side, sp_error *error)
 static int survey_measured(void *context, const sp_walk_side *side, sp_error *error)
 {
     sp_assembler *a = context;
+    if (side->kind == SP_SIDE_DEVICE)
+        return sp_assemble_device_side(a, side);
     return sp_measured_take(&a->measured, &a->in->instruments, side, error);
 }
 
@@ -258,6 +260,8 @@ void sp_assemble_row_statistics(const sp_assemble_row *row, sp_row_statistics *o
         .last = row->last_duration,
         .start_minimum = row->first.start,
         .end_maximum = row->end_maximum,
+        .gpu_count = row->device_count,
+        .gpu_total = narrow(row->device_total),
         .mean = (double)row->total / (double)row->count,
         .m2 = squared_deviations(row),
     };

@@ -115,12 +115,16 @@ static int take_marked(walk *w, const sp_event *event)
     return hand_on(w, 1);
 }
 
+static bool is_measured(uint32_t kind)
+{
+    return kind == SP_SIDE_COUNTERS || kind == SP_SIDE_PAYLOAD || kind == SP_SIDE_DEVICE;
+}
+
 static int take_side(walk *w, const sp_event *event)
 {
     bool is_metadata = event->side_kind == SP_SIDE_METADATA;
-    bool is_measured = event->side_kind == SP_SIDE_COUNTERS || event->side_kind == SP_SIDE_PAYLOAD;
     int (*take)(void *, const sp_walk_side *, sp_error *) =
-        is_metadata ? w->visitor->side : is_measured ? w->visitor->measured : NULL;
+        is_metadata ? w->visitor->side : is_measured(event->side_kind) ? w->visitor->measured : NULL;
     if (take == NULL)
         return SP_OK;
     if (!w->has_call)
