@@ -52,7 +52,7 @@ SP_API int sp_results_set_metadata(sp_results *results, const sp_metadata_entry 
 SP_API int sp_results_add_thread(sp_results *results, const sp_thread_row *thread, sp_error *error);
 SP_API int sp_results_add_task(sp_results *results, const sp_task_row *task, sp_error *error);
 /* Copies an extra array. Counters and line records are texts of JSON, {"<rank>": ...} in the form of the JSON
- * profile, called json_likwid, json_perf_events and json_line_profile. */
+ * profile, called json_likwid, json_likwid_environment, json_perf_events and json_line_profile. */
 SP_API int sp_results_add_extra(sp_results *results, const sp_extra *extra, sp_error *error);
 SP_API void sp_results_set_num_ranks(sp_results *results, uint32_t num_ranks);
 

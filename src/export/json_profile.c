@@ -428,7 +428,9 @@ static void add_members(profile_writer *w, const char *json)
 static void add_unknown(profile_writer *w)
 {
     static const char *const names[][2] = {{"json_likwid", "likwid"},
-                                           {"json_line_profile", "line_profile"}};
+                                           {"json_line_profile", "line_profile"},
+                                           {"json_likwid_environment", "likwid_environment"},
+                                           {"json_perf_events", "perf_events"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         bool any = false;
         for (size_t e = 0; e < w->results->extras.count; e++) {

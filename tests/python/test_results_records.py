@@ -15,7 +15,10 @@ from scope_profiler.results import ProfilingResults
 RECORDS = Path(__file__).resolve().parents[1] / "format" / "data" / "hdf5-records.h5"
 
 
-def check(run, has_perf_events=True):
+ENVIRONMENT = {"LIKWID_EVENTS": "FLOPS_DP", "LIKWID_THREADS": "0,1", "num_regions": 1}
+
+
+def check(run, environment=ENVIRONMENT):
     """What the writer of that file was given."""
     assert run.likwid_ranks == [0] and run.has_likwid
     solve = run.get_likwid_region("solve/inner")
@@ -28,9 +31,9 @@ def check(run, has_perf_events=True):
     assert solve.events.tolist() == [[10.0, 20.0], [30.5, 40.0]]
     assert solve.metric_names == ["Runtime [s]", "CPI", "nanm"]
     np.testing.assert_array_equal(solve.metrics, [[1, 2], [3, 4], [np.nan, 5]])
-    if has_perf_events:
-        totals = {"solve": PerfEventTotals(3, {"cycles": 1000, "instructions": 2**63 + 5})}
-        assert run.get_perf_events() == {0: totals, 1: totals} and run.has_perf_events
+    totals = {"solve": PerfEventTotals(3, {"cycles": 1000, "instructions": 2**63 + 5})}
+    assert run.get_perf_events() == {0: totals, 1: totals} and run.has_perf_events
+    assert run._likwid_environment == {0: environment}
     assert sorted(run.line_profile) == [0, 1]
     for (record,) in run.line_profile.values():
         assert (record["region"], record["filename"], record["function"]) == ("solve", "s.py", "f")
@@ -61,7 +64,7 @@ def test_they_survive_every_way_of_writing(run, tmp_path):
     scope_profiler.write_profile(run, tmp_path / "again.h5")
     check(scope_profiler.read_h5(tmp_path / "again.h5"))
     scope_profiler.write_profile(run, tmp_path / "again.json.gz")
-    check(scope_profiler.read_json(tmp_path / "again.json.gz"), has_perf_events=False)
+    check(scope_profiler.read_json(tmp_path / "again.json.gz"))
 
 
 def test_they_survive_pickling_parts_and_merging(run, tmp_path):
@@ -81,7 +84,7 @@ def test_records_of_a_run_that_was_built_by_hand_are_written(run, tmp_path):
         {region.name: region for region in run}, likwid=run.get_likwid_regions(),
         perf_events=run.get_perf_events(), line_profile=run.line_profile, num_ranks=2)
     scope_profiler.write_profile(built, tmp_path / "built.h5")
-    check(scope_profiler.read_h5(tmp_path / "built.h5"))
+    check(scope_profiler.read_h5(tmp_path / "built.h5"), environment={"num_regions": 1})
 
 
 def test_a_rank_writer_keeps_them(run, tmp_path):
@@ -92,6 +95,7 @@ def test_a_rank_writer_keeps_them(run, tmp_path):
         for rank in (0, 1):
             writer.write_rank(rank, {
                 "regions": regions, "likwid": run.get_likwid_regions(rank),
+                "likwid_environment": {} if rank else ENVIRONMENT,
                 "perf_events": run.get_perf_events(rank)[rank],
                 "line_profile": run.line_profile[rank]})
     check(scope_profiler.read_h5(tmp_path / "w.h5"))
@@ -140,9 +144,11 @@ def test_the_command_converts_without_loss(tmp_path):
     for name in ("c.h5", "c.json"):
         subprocess.run([command, "convert", RECORDS, "-q", "-o", tmp_path / name], check=True)
     check(scope_profiler.load(tmp_path / "c.h5"))
-    check(scope_profiler.load(tmp_path / "c.json"), has_perf_events=False)
+    check(scope_profiler.load(tmp_path / "c.json"))
     document = json.loads((tmp_path / "c.json").read_text())
     assert document["likwid"]["0"]["solve/inner"]["metrics"][2] == [None, 5.0]
+    assert document["likwid_environment"] == {"0": ENVIRONMENT}
+    assert sorted(document["perf_events"]) == ["0", "1"]
 
 
 # ---- Tables and text: what the release that wrote the file gives for it --------------------------

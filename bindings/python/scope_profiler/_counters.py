@@ -19,6 +19,7 @@ class Counters:
 
     file_path: Any
     _likwid: dict[int, dict[str, Any]]
+    _likwid_environment: dict[int, dict[str, Any]]
     _perf_events: dict[int, dict[str, Any]]
     _line_profile: dict[int, list[Any]]
 

@@ -42,6 +42,7 @@ def narrowed(
     part = type(results)._from_run(run, file_path=results.file_path, is_root=results.is_root)
     part.metadata = dict(results.metadata)
     part._likwid = results._likwid
+    part._likwid_environment = results._likwid_environment
     part._perf_events = results._perf_events
     part._line_profile = results._line_profile
     return part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._records import store
 from ._results import NestingError
 from .mpi_region import MPIRegion
 from .region import Region
@@ -66,7 +67,10 @@ def reduce_region(region: Region) -> tuple[Callable[..., Region], tuple[Any, ...
 
 
 def _results(
-    arguments: dict[str, Any], parts: dict[str, dict[int, Any]], is_in_memory: bool
+    arguments: dict[str, Any],
+    parts: dict[str, dict[int, Any]],
+    is_in_memory: bool,
+    likwid_environment: dict[int, dict[str, Any]],
 ) -> ProfilingResults:
     regions = {
         name: MPIRegion(name, {rank: Region(**part) for rank, part in by_rank.items()})
@@ -74,6 +78,8 @@ def _results(
     }
     results = ProfilingResults(regions, **arguments)
     results._is_in_memory = is_in_memory
+    results._likwid_environment = likwid_environment
+    store(results._run, {}, {}, {}, likwid_environment)
     return results
 
 
@@ -104,4 +110,4 @@ def reduce_results(
         region.name: {rank: _arguments(region[rank]) for rank in region.ranks}
         for region in results
     }
-    return _results, (arguments, parts, results._is_in_memory)
+    return _results, (arguments, parts, results._is_in_memory, results._likwid_environment)

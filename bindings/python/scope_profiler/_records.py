@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from .results import ProfilingResults
 
 
+#: Names of the texts.
+RECORDS = ("json_likwid", "json_likwid_environment", "json_perf_events", "json_line_profile")
+
+
 def _by_rank(run: Run, name: str) -> Iterator[tuple[int, Any]]:
     for text in run.extra_texts(name):
         content = json.loads(text)
@@ -70,6 +74,7 @@ def load(results: ProfilingResults, run: Run) -> None:
     for rank, by_tag in _by_rank(run, "json_likwid"):
         regions = {tag: _likwid(tag, record) for tag, record in by_tag.items()}
         results._likwid.setdefault(rank, {}).update(regions)
+    results._likwid_environment.update(_by_rank(run, "json_likwid_environment"))
     for rank, by_region in _by_rank(run, "json_perf_events"):
         totals = {name: _totals(record) for name, record in by_region.items()}
         results._perf_events.setdefault(rank, {}).update(totals)
@@ -81,11 +86,13 @@ def _text(rank: int, records: Any) -> str:
     return json.dumps({str(rank): finite(plain(records))}, allow_nan=False, ensure_ascii=False)
 
 
-def _plain_counters(record: Any) -> Any:
+def plain_counters(record: Any) -> Any:
+    """One result of hardware counters as a dictionary."""
     return record.as_dict() if hasattr(record, "as_dict") else record
 
 
-def _plain_totals(record: Any) -> Any:
+def plain_totals(record: Any) -> Any:
+    """Totals of perf events as a dictionary."""
     if not hasattr(record, "calls"):
         return record
     return {"calls": record.calls, "values": dict(record.values)}
@@ -96,15 +103,19 @@ def store(
     likwid: Mapping[int, Mapping[str, Any]],
     perf_events: Mapping[int, Mapping[str, Any]],
     line_profile: Mapping[int, Any],
+    likwid_environment: Mapping[int, Any] | None = None,
 ) -> None:
     """Puts counters and line records into a run that is to be written."""
+    for rank, environment in (likwid_environment or {}).items():
+        if environment:
+            run.add_extra_text("json_likwid_environment", rank, _text(rank, environment))
     for rank, by_tag in likwid.items():
         if by_tag:
-            records = {tag: _plain_counters(record) for tag, record in by_tag.items()}
+            records = {tag: plain_counters(record) for tag, record in by_tag.items()}
             run.add_extra_text("json_likwid", rank, _text(rank, records))
     for rank, by_region in perf_events.items():
         if by_region:
-            totals = {name: _plain_totals(record) for name, record in by_region.items()}
+            totals = {name: plain_totals(record) for name, record in by_region.items()}
             run.add_extra_text("json_perf_events", rank, _text(rank, totals))
     for rank, lines in line_profile.items():
         if lines:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from . import _columns
 from ._lanes import copy_lanes
-from ._records import store
+from ._records import RECORDS, store
 from ._results import Run
 from .results import set_metadata
 
@@ -104,7 +104,7 @@ class ProfilingWriter:
         for row in range(existing.num_rows):
             writer._run.add_row_of(existing, row)
         copy_lanes(writer._run, [existing])
-        for name in ("json_likwid", "json_perf_events", "json_line_profile"):
+        for name in RECORDS:
             for text in existing.extra_texts(name):
                 for rank, records in json.loads(text).items():
                     writer._run.add_extra_text(name, int(rank), json.dumps({rank: records}))
@@ -156,6 +156,7 @@ class ProfilingWriter:
             {rank: fields.get("likwid") or {}},
             {rank: fields.get("perf_events") or {}},
             {rank: fields.get("line_profile") or []},
+            {rank: fields.get("likwid_environment") or {}},
         )
         self.index_state.ranks.append(rank)
         return True

@@ -9,6 +9,7 @@ from pathlib import Path
 from . import _columns
 from ._export import file_names, root_runs
 from ._plain import finite, plain, shown
+from ._records import plain_counters, plain_totals
 from ._results import CorruptProfileError, Run
 from .results import ProfilingResults
 
@@ -61,7 +62,7 @@ def _counters(results: ProfilingResults, ranks: list[int] | None) -> str | None:
     if results.has_likwid:
         by_rank = {
             rank: {
-                tag: result.as_dict() if hasattr(result, "as_dict") else result
+                tag: plain_counters(result)
                 for tag, result in results.get_likwid_regions(rank).items()
             }
             for rank in results.likwid_ranks
@@ -69,6 +70,14 @@ def _counters(results: ProfilingResults, ranks: list[int] | None) -> str | None:
         members["likwid"] = _by_rank_json(by_rank, ranks)
     if any(results.line_profile.values()):
         members["line_profile"] = _by_rank_json(results.line_profile, ranks)
+    if results._likwid_environment:
+        members["likwid_environment"] = _by_rank_json(results._likwid_environment, ranks)
+    if results.has_perf_events:
+        totals = {
+            rank: {name: plain_totals(total) for name, total in by_region.items()}
+            for rank, by_region in results.get_perf_events().items()
+        }
+        members["perf_events"] = _by_rank_json(totals, ranks)
     return json.dumps(members, allow_nan=False, ensure_ascii=False) if members else None
 
 

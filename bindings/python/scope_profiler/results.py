@@ -176,6 +176,7 @@ class ProfilingResults(Counters):
         self.is_root = is_root
         self.metadata = run.metadata()
         self._likwid = {}
+        self._likwid_environment = {}
         self._perf_events = {}
         self._line_profile = {}
         names = run.region_names

@@ -3,6 +3,8 @@
  * kept as JSON in an extra array, in the form of the JSON profile: {"<rank>": ...}. */
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_reader.h"
+#include "store/hdf5/records.h"
 #include "store/hdf5/values.h"
 
 #include <inttypes.h>
@@ -143,14 +145,41 @@ static uint64_t count_threads(sp_store_reader *reader, sp_tree_handle group)
     return count;
 }
 
-static int add_attributes(sp_store_reader *reader, sp_tree_handle group, sp_text *out,
-                          sp_error *error)
+/* The members of an object that is one attribute; false when it is none. */
+static bool add_members(sp_text *out, const sp_metadata_entry *entry)
+{
+    sp_json_reader reader;
+    sp_json_text span;
+    sp_text whole = {0};
+    if (entry->kind != SP_VALUE_TEXT)
+        return false;
+    sp_json_reader_init(&reader, entry->text, strlen(entry->text));
+    bool is_object = sp_json_next(&reader, &span) == SP_JSON_OBJECT &&
+                     sp_json_copy(&whole, &reader, SP_JSON_OBJECT, span, 0, 0) &&
+                     sp_json_next(&reader, NULL) == SP_JSON_END && !whole.failed;
+    if (is_object && whole.length > 2) {
+        if (out->length > 0 && out->bytes[out->length - 1] != '{')
+            sp_text_add(out, ", ");
+        sp_text_add_n(out, whole.bytes + 1, whole.length - 2);
+    }
+    sp_text_release(&whole);
+    return is_object;
+}
+
+/* `left_out`: a name that is no part of the record, or NULL. */
+static int add_attributes(sp_store_reader *reader, sp_tree_handle group, const char *left_out,
+                          sp_text *out, sp_error *error)
 {
     name_list list;
     int status = list_names(reader, group, reader->tree->ops->each_attribute, &list, error);
     for (size_t i = 0; status == SP_OK && i < list.names.count; i++) {
         sp_metadata_entry entry;
+        if (left_out != NULL && strcmp(list.names.items[i], left_out) == 0)
+            continue;
         status = sp_hdf5_read_attribute(reader, group, list.names.items[i], &entry, error);
+        if (status == SP_OK && strcmp(list.names.items[i], SP_RECORD_MORE) == 0 &&
+            add_members(out, &entry))
+            continue;
         if (status == SP_OK) {
             add_key(out, list.names.items[i]);
             add_entry(out, &entry);
@@ -161,7 +190,8 @@ static int add_attributes(sp_store_reader *reader, sp_tree_handle group, sp_text
     return status;
 }
 
-/* Attributes and datasets of a group as the members of one object. */
+/* Attributes and datasets of a group as the members of one object. Totals of perf events, which are
+ * unsigned, have a `tag` only where their group could not have the name of the region. */
 static int add_record(sp_store_reader *reader, sp_tree_handle parent, const char *name,
                       bool is_unsigned, sp_text *out, sp_error *error)
 {
@@ -172,7 +202,7 @@ static int add_record(sp_store_reader *reader, sp_tree_handle parent, const char
         return status;
     uint64_t threads = count_threads(reader, group);
     sp_text_add(out, "{");
-    status = add_attributes(reader, group, out, error);
+    status = add_attributes(reader, group, is_unsigned ? "tag" : NULL, out, error);
     if (status == SP_OK)
         status = list_names(reader, group, reader->tree->ops->each_member, &list, error);
     for (size_t i = 0; status == SP_OK && i < list.names.count; i++) {
@@ -271,7 +301,7 @@ static int read_part(sp_store_reader *reader, sp_tree_handle of_rank, uint32_t r
     json.length = 0;
     if (status == SP_OK && outer != 0 && inner != NULL) { /* what the run was measured with */
         sp_text_format(&json, "{\"%" PRIu32 "\": {", rank);
-        status = add_attributes(reader, outer, &json, error);
+        status = add_attributes(reader, outer, NULL, &json, error);
         sp_text_add(&json, "}}");
         if (status == SP_OK)
             status = keep(reader, "json_likwid_environment", rank, &json, error);

@@ -1,4 +1,5 @@
-/* The extension group: arrays that the schema has no place for. */
+/* The extension group: arrays that the schema has no place for. Counters and line records, which come
+ * as arrays too, have a place. */
 #include "store/hdf5/writer_int.h"
 
 #include "base/error.h"
@@ -114,18 +115,41 @@ static int append_part(sp_store_writer *writer, const sp_hdf5_column *column, co
     return status;
 }
 
-int sp_hdf5_writer_extra(sp_store_writer *writer, const sp_extra *extra, sp_error *error)
+static int add_part(sp_store_writer *writer, const sp_extra *extra, sp_error *error)
 {
     sp_hdf5_extra_column *array = NULL;
-    int status = check_name(extra->name, error);
-    if (status == SP_OK && writer->extra == 0)
-        status = begin_group(writer, error);
+    int status = writer->extra == 0 ? begin_group(writer, error) : SP_OK;
     if (status == SP_OK)
         status = find_array(writer, extra, &array, error);
     if (status == SP_OK)
         status = append_values(writer, &array->column, extra, error);
-    if (status == SP_OK)
-        status = append_part(writer, &array->column, extra, error);
+    return status == SP_OK ? append_part(writer, &array->column, extra, error) : status;
+}
+
+/* Records go where other tools look for them; a text of another form stays what it is. */
+static int add_records(sp_store_writer *writer, sp_record_kind kind, const sp_extra *extra,
+                       sp_error *error)
+{
+    int status = SP_OK;
+    for (size_t i = 0; status == SP_OK && i < extra->length; i++) {
+        sp_extra one = *extra;
+        one.length = 1;
+        one.texts = &extra->texts[i];
+        status = sp_hdf5_write_records(writer, kind, one.texts[0], error);
+        if (status == SP_ERR_NOT_FOUND)
+            status = add_part(writer, &one, error);
+    }
+    return status;
+}
+
+int sp_hdf5_writer_extra(sp_store_writer *writer, const sp_extra *extra, sp_error *error)
+{
+    sp_record_kind kind;
+    int status = check_name(extra->name, error);
+    if (status == SP_OK && extra->texts != NULL && sp_record_kind_of(extra->name, &kind))
+        status = add_records(writer, kind, extra, error);
+    else if (status == SP_OK)
+        status = add_part(writer, extra, error);
     if (status == SP_OK)
         status = sp_hdf5_bound_memory(writer, 0, error);
     return status == SP_OK ? sp_hdf5_flush_texts(writer, error) : status;

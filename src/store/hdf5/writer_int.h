@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/os/replace.h"
+#include "store/hdf5/records.h"
 #include "store/hdf5/schema.h"
 #include "store/hdf5/writer.h"
 #include "store/writer_order.h"
@@ -64,6 +65,11 @@ int sp_hdf5_append_text(sp_store_writer *writer, sp_hdf5_column *column, const c
 int sp_hdf5_bound_memory(sp_store_writer *writer, uint64_t more, sp_error *error);
 /* While streaming: writes what waits in columns of the index, so that texts can go. */
 int sp_hdf5_flush_texts(sp_store_writer *writer, sp_error *error);
+
+/* One text of counters or line records into the groups of its ranks. SP_ERR_NOT_FOUND: they have no
+ * place for it as it is. */
+int sp_hdf5_write_records(sp_store_writer *writer, sp_record_kind kind, const char *json,
+                          sp_error *error);
 
 /* Creates a group below the root. */
 int sp_hdf5_create_group(hid_t parent, const char *name, hid_t *out, sp_error *error);

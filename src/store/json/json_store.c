@@ -159,6 +159,10 @@ static int take_member(sp_json_document *doc, void *context, const char *key, sp
         return sp_json_take_lanes(doc, token, key[1] == 'a');
     else if (strcmp(key, "likwid") == 0)
         return take_rest(doc, "json_likwid", token, span);
+    else if (strcmp(key, "likwid_environment") == 0)
+        return take_rest(doc, "json_likwid_environment", token, span);
+    else if (strcmp(key, "perf_events") == 0)
+        return take_rest(doc, "json_perf_events", token, span);
     else if (strcmp(key, "line_profile") == 0)
         return take_rest(doc, "json_line_profile", token, span);
     return sp_json_skip_value(doc, token);

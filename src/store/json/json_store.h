@@ -3,8 +3,8 @@
  * A profile is numbers almost throughout. They are read straight into columns by a reader that builds
  * nothing, so that opening needs the bytes of the document and 8 bytes a number; a tree of values
  * would take several times that. Values of the metadata that the model has no place for come as texts of
- * JSON, and together as the extra array "json_metadata"; members of the document that it does not
- * know as "json_likwid" and "json_line_profile". */
+ * JSON, and together as the extra array "json_metadata"; counters and
+ * line records as the extra arrays that docs/FORMATS.md names. */
 #ifndef SP_STORE_JSON_STORE_H
 #define SP_STORE_JSON_STORE_H
 
