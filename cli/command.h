@@ -75,8 +75,8 @@ extern const cli_command *const cli_commands[];
 const cli_command *cli_find_command(const char *name);
 
 extern const cli_command cli_run, cli_inspect, cli_report, cli_export, cli_plot, cli_diff, cli_check,
-    cli_convert, cli_merge, cli_completion, cli_import_native, cli_recover, cli_config,
-    cli_doctor, cli_help;
+    cli_convert, cli_merge, cli_completion, cli_import_native, cli_recover, cli_top,
+    cli_config, cli_doctor, cli_help;
 
 /* ---- arguments.c -----------------------------------------------------------------------------*/
 

@@ -18,6 +18,7 @@ const cli_command *const cli_commands[] = {
     &cli_merge,
     &cli_import_native,
     &cli_recover,
+    &cli_top,
     &cli_config,
     &cli_doctor,
     &cli_completion,

@@ -76,7 +76,8 @@ static void search_file(sp_recovery *recovery, const char *path, sp_owner_frame 
                               .owner = frame->owner, .state = sp_os_owner_look(&frame->owner)};
     collect(recovery, &found);
     sp_journal_find_in(folder[0] == '\0' ? "/" : folder, collect, recovery);
-    sp_journal_find(frame->output.bytes, NULL, true, collect, recovery);
+    sp_journal_find(frame->output.bytes, frame->folder.length > 0 ? frame->folder.bytes : NULL, true,
+                    collect, recovery);
     recovery->only = NULL;
 }
 

@@ -21,6 +21,7 @@ commands:
   merge                   make one profile of several
   import-native           make one profile of the files of a native program
   recover                 make a profile of a recording that did not end well
+  top                     look into a running program
   config                  tell how to build programs that record
   doctor                  show what is found on this machine, and what to do
                           about troubles
@@ -153,7 +154,7 @@ def test_unknown_command(command):
     assert result.err == (
         "usage: scope-profiler [--version] [--help] <command> ...\n"
         "scope-profiler: error: argument command: invalid choice: 'inspekt' "
-        "(choose from 'run', 'inspect', 'report', 'diff', 'check', 'export', 'plot', 'convert', 'merge', 'import-native', 'recover', 'config', 'doctor', 'completion', 'help')\n")
+        "(choose from 'run', 'inspect', 'report', 'diff', 'check', 'export', 'plot', 'convert', 'merge', 'import-native', 'recover', 'top', 'config', 'doctor', 'completion', 'help')\n")
 
 
 @pytest.mark.parametrize("words, message", [

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 COMMANDS = ["run", "inspect", "report", "diff", "check", "export", "plot", "convert", "merge",
-            "import-native", "recover", "config", "doctor", "completion", "help"]
+            "import-native", "recover", "top", "config", "doctor", "completion", "help"]
 
 
 def page(command, *words):

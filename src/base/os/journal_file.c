@@ -45,6 +45,16 @@ int sp_os_journal_open(const char *path, uint64_t *out_size)
     return descriptor;
 }
 
+bool sp_os_journal_look(int descriptor, uint64_t *out_size, bool *out_is_named)
+{
+    struct stat status;
+    if (fstat(descriptor, &status) != 0)
+        return false;
+    *out_size = (uint64_t)status.st_size;
+    *out_is_named = status.st_nlink > 0;
+    return true;
+}
+
 static bool write_all(int descriptor, uint64_t offset, const char *bytes, size_t count)
 {
     size_t done = 0;

@@ -16,6 +16,9 @@ int sp_os_journal_create(const char *path);
  * it could be made to lead whoever recovers it astray. -1 with errno. */
 int sp_os_journal_open(const char *path, uint64_t *out_size);
 
+/* How long a file is by now, and whether it still has a name. False with errno. */
+bool sp_os_journal_look(int descriptor, uint64_t *out_size, bool *out_is_named);
+
 /* All of `count` bytes at `offset`. False with errno. */
 bool sp_os_journal_write(int descriptor, uint64_t offset, const void *bytes, size_t count);
 /* Exactly `count` bytes from `offset`. False with errno, 0 where the file ends before. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { STAT_START_FIELD = 22, STAT_FIRST_AFTER_NAME = 3 };
@@ -65,6 +66,14 @@ void sp_os_owner_self(sp_os_owner *out)
 bool sp_os_process_exists(int64_t pid)
 {
     return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+}
+
+bool sp_os_process_is_foreign(int64_t pid)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%lld", (long long)pid);
+    return stat(path, &status) == 0 && status.st_uid != geteuid();
 }
 
 sp_os_owner_state sp_os_owner_look(const sp_os_owner *owner)

@@ -23,6 +23,8 @@ typedef enum sp_os_owner_state {
 void sp_os_owner_self(sp_os_owner *out);
 /* Whether there is a process of that number here. */
 bool sp_os_process_exists(int64_t pid);
+/* Whether it is one of another user. */
+bool sp_os_process_is_foreign(int64_t pid);
 sp_os_owner_state sp_os_owner_look(const sp_os_owner *owner);
 
 #endif

@@ -114,12 +114,11 @@ static void look_at_name(void *context, const char *name)
         look_at(s, path);
 }
 
-/* On a start only where rings go first: in shared memory. */
-static void search_rings(search *s, bool is_thorough)
+static void search_rings(search *s, bool is_thorough, size_t num_folders)
 {
     s->is_for_rings = true;
     s->is_thorough = is_thorough;
-    for (size_t i = 0; (s->folder = sp_rings_folder(i)) != NULL && (is_thorough || i == 0); i++)
+    for (size_t i = 0; i < num_folders && (s->folder = sp_rings_folder(i)) != NULL; i++)
         sp_os_folder_visit(s->folder, look_at_name, s);
 }
 
@@ -134,7 +133,19 @@ void sp_journal_find(const char *output, const char *folder, bool is_thorough,
         sp_os_folder_visit(s.folder, look_at_name, &s);
     else if (snprintf(path, sizeof path, "%s/%s.journal", s.folder, s.base) < (int)sizeof path)
         look_at(&s, path);
-    search_rings(&s, is_thorough);
+    /* On a start only where rings go first: in shared memory. */
+    search_rings(&s, is_thorough, is_thorough ? SIZE_MAX : 1);
+}
+
+void sp_journal_find_output(const char *output, const char *folder, sp_journal_visit *visit,
+                            void *context)
+{
+    char own[PATH_MAX];
+    search s = {.output = output, .base = base_of(output), .visit = visit, .context = context};
+    folder_of(output, own, sizeof own);
+    s.folder = folder == NULL || folder[0] == '\0' ? own : folder;
+    sp_os_folder_visit(s.folder, look_at_name, &s);
+    search_rings(&s, false, SIZE_MAX);
 }
 
 void sp_journal_find_in(const char *folder, sp_journal_visit *visit, void *context)
@@ -142,11 +153,11 @@ void sp_journal_find_in(const char *folder, sp_journal_visit *visit, void *conte
     search s = {.folder = folder, .visit = visit, .context = context};
     sp_os_folder_visit(folder, look_at_name, &s);
     s.output_folder = folder;
-    search_rings(&s, true);
+    search_rings(&s, true, SIZE_MAX);
 }
 
 void sp_journal_find_rings(sp_journal_visit *visit, void *context)
 {
     search s = {.visit = visit, .context = context};
-    search_rings(&s, true);
+    search_rings(&s, true, SIZE_MAX);
 }

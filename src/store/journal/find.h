@@ -19,6 +19,9 @@ typedef void sp_journal_visit(void *context, const sp_journal_found *found);
  * rings of this machine. Not thorough: only where a name tells, which costs a start next to nothing. */
 void sp_journal_find(const char *output, const char *folder, bool is_thorough,
                      sp_journal_visit *visit, void *context);
+/* Every journal file of an output, and the rings whose names tell of it. */
+void sp_journal_find_output(const char *output, const char *folder, sp_journal_visit *visit,
+                            void *context);
 /* Those of every output in a folder. */
 void sp_journal_find_in(const char *folder, sp_journal_visit *visit, void *context);
 /* Every file of rings of this user on this machine. */

@@ -95,4 +95,11 @@ enum {
     SP_STACK_WORDS = 4
 };
 
+/* Of the key of a frame. */
+#define SP_STACK_FLAGS(key) ((uint32_t)((key) >> 32 & 31u))
+#define SP_STACK_IS_MARKED(key) (((key) >> 39 & 1) != 0)
+#define SP_STACK_IGNORED_BELOW(key) ((uint32_t)((key) >> 40 & 0x3fffff))
+#define SP_STACK_IS_NO_CALL(key) (((key) >> 63) != 0)
+#define SP_STACK_IGNORED ((UINT64_C(1) << 63) | 3)
+
 #endif

@@ -134,6 +134,10 @@ static void add_owner(sp_journal *j)
     sp_text_add(&json, ", \"rings\": ");
     sp_json_string(&json, j->rings.path == NULL ? "" : j->rings.path,
                    j->rings.path == NULL ? 0 : strlen(j->rings.path));
+    if (j->folder != NULL) {
+        sp_text_add(&json, ", \"folder\": ");
+        sp_json_string(&json, j->folder, strlen(j->folder));
+    }
     if (j->details != NULL && j->details[0] != '\0')
         sp_text_format(&json, ", %s", j->details);
     sp_text_add(&json, "}");

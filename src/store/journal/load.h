@@ -97,6 +97,12 @@ bool sp_load_open_calls(sp_loaded *loaded);
 bool sp_load_lane(sp_loaded *loaded, uint32_t lane);
 /* Whether every record of a block can be used, and there is room for its lanes; goes over all of it. */
 bool sp_load_check(sp_loaded *loaded, const uint8_t *block, size_t size);
+/* Whether a piece lies in the body of a segment. */
+bool sp_load_lies_in(const sp_loaded_segment *segment, uint64_t at, uint64_t bytes);
+/* Whether it is a lane whose places lie inside of it. */
+bool sp_load_is_lane(const sp_loaded_segment *segment);
+/* Where the whole records of a ring from `at` on end, and how many calls they are. */
+size_t sp_load_measure(const uint64_t *words, size_t at, size_t end, uint64_t *out_calls);
 /* Appends a block. False: memory is short. */
 bool sp_load_block(sp_loaded *loaded, const sp_loaded_block *block);
 

@@ -6,14 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the key of a frame; docs/FORMATS.md. */
-#define KEY_FLAGS(key) ((uint32_t)((key) >> 32 & 31u))
-#define KEY_IS_MARKED(key) (((key) >> 39 & 1) != 0)
-#define KEY_IGNORED_BELOW(key) ((uint32_t)((key) >> 40 & 0x3fffff))
-#define KEY_IS_NO_CALL(key) (((key) >> 63) != 0)
-#define KEY_IGNORED ((UINT64_C(1) << 63) | 3)
-
-static bool lies_in(const sp_loaded_segment *segment, uint64_t at, uint64_t bytes)
+bool sp_load_lies_in(const sp_loaded_segment *segment, uint64_t at, uint64_t bytes)
 {
     return at % 8 == 0 && at >= SP_SEGMENT_BODY_AT && at <= segment->bytes &&
            bytes <= segment->bytes - at;
@@ -33,13 +26,13 @@ static sp_segment_state state_of(const sp_loaded_segment *segment)
     return state;
 }
 
-static bool is_lane(const sp_loaded_segment *segment)
+bool sp_load_is_lane(const sp_loaded_segment *segment)
 {
     const sp_segment_header *header = &segment->header;
-    return header->state_at != 0 && lies_in(segment, header->state_at, sizeof(sp_segment_state)) &&
-           lies_in(segment, header->head_at, 8) && lies_in(segment, header->top_at, 8) &&
+    return header->state_at != 0 && sp_load_lies_in(segment, header->state_at, sizeof(sp_segment_state)) &&
+           sp_load_lies_in(segment, header->head_at, 8) && sp_load_lies_in(segment, header->top_at, 8) &&
            header->ring_words <= segment->bytes / 8 &&
-           lies_in(segment, header->ring_at, header->ring_words * 8);
+           sp_load_lies_in(segment, header->ring_at, header->ring_words * 8);
 }
 
 /* ---- Rings -----------------------------------------------------------------------------------*/
@@ -72,8 +65,7 @@ static bool is_sound(const uint64_t *words, size_t left)
                         sp_record_region(words[0]) < SP_LOADED_REGIONS);
 }
 
-/* Length of the whole records from `at` on, and how many calls they are. */
-static size_t measure(const uint64_t *words, size_t at, size_t end, uint64_t *out_calls)
+size_t sp_load_measure(const uint64_t *words, size_t at, size_t end, uint64_t *out_calls)
 {
     *out_calls = 0;
     while (at < end && is_sound(words + at, end - at)) {
@@ -123,11 +115,11 @@ static bool take_ring(sp_loaded *loaded, const sp_loaded_segment *segment)
     const uint64_t *words = (const uint64_t *)(const void *)(segment->memory + header->ring_at);
     size_t count = (size_t)(head / 8), from = words_handed_on(loaded, &state);
     uint64_t skipped, calls;
-    if (from > count || measure(words, 0, from, &skipped) != from) {
+    if (from > count || sp_load_measure(words, 0, from, &skipped) != from) {
         loaded->damaged_rings += from < count;
         return true;
     }
-    size_t to = measure(words, from, count, &calls);
+    size_t to = sp_load_measure(words, from, count, &calls);
     loaded->damaged_rings += to < count;
     return to == from || pack_rest(loaded, &state, words, from, to, state.calls + skipped);
 }
@@ -170,7 +162,7 @@ static bool last_ended(const sp_loaded *loaded, uint32_t ring, sp_event *out)
 static uint64_t parent_of(const uint64_t *stack, size_t frame)
 {
     while (--frame > 0)
-        if (stack[frame * SP_STACK_WORDS + SP_STACK_KEY] != KEY_IGNORED)
+        if (stack[frame * SP_STACK_WORDS + SP_STACK_KEY] != SP_STACK_IGNORED)
             return stack[frame * SP_STACK_WORDS + SP_STACK_NUMBER];
     return SP_RECORD_NO_PARENT;
 }
@@ -192,8 +184,8 @@ static bool take_stack(sp_loaded *loaded, uint32_t ring, uint32_t lane, const ui
     for (size_t i = 1; i <= top; i++) {
         const uint64_t *frame = stack + i * SP_STACK_WORDS;
         uint64_t key = frame[SP_STACK_KEY];
-        uint32_t depth = (uint32_t)(i - 1) - KEY_IGNORED_BELOW(key);
-        if (KEY_IS_NO_CALL(key) || has_ended(&last, lane, frame, depth))
+        uint32_t depth = (uint32_t)(i - 1) - SP_STACK_IGNORED_BELOW(key);
+        if (SP_STACK_IS_NO_CALL(key) || has_ended(&last, lane, frame, depth))
             continue;
         if (frame[SP_STACK_START] == 0 || (has_before && depth <= before) ||
             sp_number_map_get(&loaded->region_index, (uint32_t)key) == SP_NUMBER_NONE) {
@@ -206,12 +198,12 @@ static bool take_stack(sp_loaded *loaded, uint32_t ring, uint32_t lane, const ui
             .lane = lane,
             .region = (uint32_t)key,
             .depth = depth,
-            .flags = KEY_FLAGS(key),
+            .flags = SP_STACK_FLAGS(key),
             .number = frame[SP_STACK_NUMBER],
             .parent = parent_of(stack, i),
             .start_tick = frame[SP_STACK_START],
             .outer_from_tick =
-                KEY_IS_MARKED(key) ? frame[SP_STACK_EXTRA] : frame[SP_STACK_START],
+                SP_STACK_IS_MARKED(key) ? frame[SP_STACK_EXTRA] : frame[SP_STACK_START],
         };
         before = depth;
         has_before = true;
@@ -224,7 +216,7 @@ bool sp_load_open_calls(sp_loaded *loaded)
 {
     for (size_t i = 0; i < loaded->segments.count; i++) {
         const sp_loaded_segment *segment = &loaded->segments.items[i];
-        if (!is_lane(segment))
+        if (!sp_load_is_lane(segment))
             continue;
         uint64_t top = word(segment, segment->header.top_at);
         sp_segment_state state = state_of(segment);
@@ -236,7 +228,7 @@ bool sp_load_open_calls(sp_loaded *loaded)
         if (holder == NULL || place % frame != 0 || state.lane >= SP_LOADED_LANES ||
             place / frame >= holder->header.stack_frames ||
             holder->header.stack_frames > holder->bytes / frame ||
-            !lies_in(holder, holder->header.stack_at, holder->header.stack_frames * frame)) {
+            !sp_load_lies_in(holder, holder->header.stack_at, holder->header.stack_frames * frame)) {
             loaded->damaged_rings++;
             continue;
         }
@@ -283,7 +275,7 @@ bool sp_load_rings(sp_loaded *loaded, const sp_loaded_file *file)
     loaded->has_rings = true;
     for (size_t i = 0; i < loaded->segments.count; i++) {
         const sp_loaded_segment *segment = &loaded->segments.items[i];
-        if (is_lane(segment) && !take_ring(loaded, segment))
+        if (sp_load_is_lane(segment) && !take_ring(loaded, segment))
             return false;
     }
     return true;

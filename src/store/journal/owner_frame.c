@@ -46,6 +46,8 @@ static void take_member(const member *from, sp_owner_frame *out)
     take_text(from, "output", &out->output);
     take_text(from, "rings", &out->rings);
     take_text(from, "label", &out->label);
+    take_text(from, "folder", &out->folder);
+    take_short(from, "clock", out->clock, sizeof out->clock);
     take_integer(from, "rank", &out->rank);
     take_integer(from, "started_ns", &out->started_ns);
     take_integer(from, "started_at_ns", &out->started_at_ns);
@@ -77,7 +79,8 @@ bool sp_owner_frame_read(const sp_frame_view *frame, sp_owner_frame *out)
     sp_text_add(&out->output, "");
     sp_text_add(&out->rings, "");
     sp_text_add(&out->label, "");
-    return !out->output.failed && !out->rings.failed && !out->label.failed;
+    sp_text_add(&out->folder, "");
+    return !out->output.failed && !out->rings.failed && !out->label.failed && !out->folder.failed;
 }
 
 void sp_owner_frame_release(sp_owner_frame *frame)
@@ -85,5 +88,6 @@ void sp_owner_frame_release(sp_owner_frame *frame)
     sp_text_release(&frame->output);
     sp_text_release(&frame->rings);
     sp_text_release(&frame->label);
+    sp_text_release(&frame->folder);
     *frame = (sp_owner_frame){.rank = 0};
 }

@@ -13,6 +13,8 @@ typedef struct sp_owner_frame {
     uint8_t id[SP_JOURNAL_ID_BYTES];
     sp_os_owner owner;
     sp_text output, rings, label;
+    sp_text folder; /* of journal files; "": that of the output */
+    char clock[16]; /* what its ticks are */
     int64_t rank, started_ns, started_at_ns; /* of CLOCK_MONOTONIC, since 1970 */
     bool track_threads;
 } sp_owner_frame;
