@@ -10,20 +10,6 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
-
-@pytest.fixture(autouse=True)
-def leave_nothing(tmp_path):
-    yield
-    for path in glob.glob(f"/dev/shm/scope-profiler-{os.geteuid()}-*.rings"):
-        try:
-            if str(tmp_path).encode() in Path(path).read_bytes()[:65536]:
-                os.unlink(path)
-        except FileNotFoundError:
-            pass
-
-
 PROGRAM = """
 import sys, threading
 import scope_profiler as sp

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .profile_config import GPUOptions, HDF5Options, MemrayOptions, ProfilingOptions
     from .profile_io import load, read_profile, sniff_profile_format, write_profile
     from .profile_manager import ProfilingRun, RegionFactory, RegionHandle
+    from .recovery import RecoveredRun, recover
     from .region import EventDataUnavailableError, Region
     from .results import ProfilingResults, merge_results
     from .statistics import collect_region_statistics, write_region_statistics_json
@@ -88,6 +89,7 @@ _LAZY = {
     "ProfilingOptions": "profile_config",
     "ProfilingResults": "results",
     "ProfilingRun": "profile_manager",
+    "RecoveredRun": "recovery",
     "Region": "region",
     "RegionFactory": "profile_manager",
     "RegionHandle": "profile_manager",
@@ -127,6 +129,7 @@ _LAZY = {
     "read_h5_summary": "h5reader",
     "read_json": "json_export",
     "read_profile": "profile_io",
+    "recover": "recovery",
     "sniff_profile_format": "profile_io",
     "to_pstats": "prof_export",
     "write_json": "json_export",
@@ -161,7 +164,7 @@ __all__ = [
     "CallArrays", "CorruptProfileError", "EventDataUnavailableError", "GPUOptions", "HDF5Options",
     "JSONProfileError", "LikwidRegionResult", "MPIRegion", "MPIRegionMetadata", "MemrayOptions",
     "NestingError", "PerfEventError", "PerfEventTotals", "ProfileManager", "ProfiledMPIComm",
-    "ProfiledMPIRequest", "ProfilingOptions", "ProfilingResults", "ProfilingRun", "Region",
+    "ProfiledMPIRequest", "ProfilingOptions", "ProfilingResults", "ProfilingRun", "RecoveredRun", "Region",
     "RegionFactory", "RegionHandle", "build_call_arrays", "build_call_stack", "call_stack_children",
     "call_stack_roots", "collect_file_metadata", "collect_region_statistics",
     "create_html_report", "define_region",
@@ -173,6 +176,7 @@ __all__ = [
     "plot_flame_graph", "plot_gantt", "plot_rank_heatmap", "plot_scaling_efficiency",
     "plot_speedup", "plot_weak_scaling", "profile", "profile_command", "profile_mpi4py",
     "profile_mpi_comm", "profile_script", "read_h5", "read_h5_summary", "read_json", "read_profile",
+    "recover",
     "recorded_regions", "region", "region_factory", "register_opt_in_tag", "registered_regions",
     "reset", "resume", "run", "session", "setup", "setup_from_env", "sniff_profile_format",
     "to_pstats", "write_json", "write_profile", "write_region_statistics_json",

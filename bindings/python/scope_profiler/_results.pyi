@@ -1,6 +1,6 @@
 """Types of the extension; what the fields mean is said in bindings/python/src/results_records.c."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, NamedTuple, TypeAlias, final
 
@@ -317,6 +317,9 @@ def format_cells(
     rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None
 ) -> tuple[list[tuple[str, str]], list[list[str]]]: ...
 
+def recover(
+    path: str | PathLike[str], choose: Callable[[dict[str, Any]], PathLike[str]], remove: bool, /
+) -> list[dict[str, Any]]: ...
 def report(
     runs: Sequence[Run],
     path: str | PathLike[str],

@@ -61,6 +61,9 @@ static PyMethodDef results_functions[] = {
     {"format_cells", KEYWORDS(results_format_cells),
      "format_cells($module, rows, columns=None)\n--\n\n"
      "Rows of summary_rows as (key, header) pairs and lines of cells."},
+    {"recover", results_recover, METH_VARARGS,
+     "recover($module, path, choose, remove, /)\n--\n\n"
+     "Makes profiles of what killed programs left; `choose` names each of them."},
     {"report", KEYWORDS(results_report),
      "report($module, runs, path, names=None, ranks=None, labels=None, sort='start', columns=None, "
      "charts=True, individual_reports=True)\n--\n\n"
