@@ -45,6 +45,7 @@ typedef struct sp_binding_settings {
     const char *journal;  /* "auto" or NULL: beside the output, "off", or a folder */
     double journal_flush; /* seconds between drains by the helper thread; 0: the default, below: none */
     const char *on_full; /* a choice of that setting, or NULL: what happens at max_memory */
+    double checkpoint_interval; /* seconds between profiles written while it records; 0: none */
     const char *finalize_signals; /* names, separated by commas; for the life of the process */
     /* What is measured at every call, first to last (scope_plugin.h). They are released once, also when
      * configuring fails. */

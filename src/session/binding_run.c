@@ -4,6 +4,7 @@
 #include "recorder/attach.h"
 #include "recorder/query.h"
 #include "session/complaint.h"
+#include "session/checkpoint.h"
 #include "session/final_signals.h"
 #include "session/journal.h"
 #include "session/profiler.h"
@@ -20,6 +21,7 @@ static sp_settings settings_of(const sp_binding_settings *given)
         .track_threads = given->track_threads,
         .max_memory = given->max_memory,
         .on_full = given->on_full,
+        .checkpoint_interval = given->checkpoint_interval,
         .journal = given->journal,
         .journal_flush = given->journal_flush == 0  ? -1
                          : given->journal_flush < 0 ? 0
@@ -92,8 +94,10 @@ int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *given
         profiler->joins = joins;
         sp_os_claim_release(&profiler->claim);
     }
-    if (status == SP_OK && takes_over)
+    if (status == SP_OK && takes_over) {
         sp_profiler_bound(profiler);
+        sp_checkpoint_want(profiler);
+    }
     sp_mutex_unlock(&profiler->lock);
     /* Who sets up a run that shows threads is the first of them, whatever it records. */
     if (status == SP_OK && settings.track_threads && !takes_over)

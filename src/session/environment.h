@@ -11,6 +11,7 @@
     X(SP_ENVIRONMENT_AGGREGATION, "SCOPE_PROFILER_AGGREGATION")                                    \
     X(SP_ENVIRONMENT_AUTO_FINALIZE, "SCOPE_PROFILER_AUTO_FINALIZE")                                \
     X(SP_ENVIRONMENT_AUTO_START, "SCOPE_PROFILER_AUTO_START")                                      \
+    X(SP_ENVIRONMENT_CHECKPOINT_INTERVAL, "SCOPE_PROFILER_CHECKPOINT_INTERVAL")                    \
     X(SP_ENVIRONMENT_CONFIG, "SCOPE_PROFILER_CONFIG")                                              \
     X(SP_ENVIRONMENT_DISABLE, "SCOPE_PROFILER_DISABLE")                                            \
     X(SP_ENVIRONMENT_ENABLE_TAGS, "SCOPE_PROFILER_ENABLE_TAGS")                                    \

@@ -5,21 +5,11 @@
 #include "session/complaint.h"
 #include "session/journal.h"
 #include "session/native_run.h"
-#include "store/module.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_SIGNALS = 32 };
-
-/* A library that is not safe among threads may be in use by the thread that the signal interrupted. */
-static bool may_write(const sp_profiler *profiler)
-{
-    if (profiler->settings.format == SP_OUTPUT_TRACE)
-        return true;
-    const sp_store_table *store = sp_store_hdf5(NULL);
-    return store != NULL && store->is_thread_safe();
-}
 
 /* Calls are kept: a program that goes on writes them again at its end, with all that follow. Nothing
  * follows when the program dies now, and then its journal has done its work. */
@@ -32,8 +22,9 @@ static void publish(sp_recording *recording, void *context)
         return;
     sp_mutex_lock(&profiler->lock);
     if (profiler->is_configured && profiler->settings.output != NULL) {
-        int status = may_write(profiler) ? sp_profiler_publish_kept(profiler, &error)
-                                         : SP_ERR_UNSUPPORTED;
+        int status = sp_profiler_may_publish_aside(profiler)
+                         ? sp_profiler_publish_kept(profiler, true, &error)
+                         : SP_ERR_UNSUPPORTED;
         if (status != SP_OK)
             sp_complain("%s was not written when the signal came: %s; the journal has the run",
                         profiler->settings.output,

@@ -3,6 +3,7 @@
 #include "base/os/final_signal.h"
 #include "recorder/attach.h"
 #include "registry/registry_lock.h"
+#include "session/checkpoint.h"
 #include "session/flusher.h"
 #include "session/journal.h"
 #include "session/tags.h"
@@ -28,6 +29,7 @@ void sp_session_thread_starts(sp_recording *recording)
 
 static void before_fork(void)
 {
+    sp_checkpoint_fork_prepare();
     sp_flusher_fork_prepare();
     sp_os_final_signals_fork_prepare();
     sp_registry_fork_prepare();
@@ -39,6 +41,7 @@ static void after_fork_in_parent(void)
     sp_recordings_fork_parent();
     sp_registry_fork_parent();
     sp_os_final_signals_fork_parent();
+    sp_checkpoint_fork_parent();
 }
 
 /* What another thread of the parent was changing may be half done: nothing of it is freed, only
@@ -49,6 +52,7 @@ static void after_fork_in_child(void)
     sp_tags_fork_child();
     sp_pair_cost_fork_child();
     sp_flusher_fork_child();
+    sp_checkpoint_fork_child();
     sp_os_final_signals_fork_child();
     sp_recordings_fork_child(sp_profiler_start_over);
 }
@@ -56,6 +60,7 @@ static void after_fork_in_child(void)
 /* After everything that the program and its languages do at their end. */
 static __attribute__((destructor)) void at_end(void)
 {
+    sp_checkpoint_end();
     sp_recordings_visit(sp_profiler_journal_exit, NULL);
 }
 

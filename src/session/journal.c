@@ -142,8 +142,7 @@ static bool has_calls(const uint64_t *at, size_t count)
     return false;
 }
 
-/* Whether calls have ended that no profile holds. */
-static bool has_unpublished(sp_recording *recording)
+bool sp_profiler_has_unpublished(sp_recording *recording)
 {
     bool is_found = false;
     sp_lane *own = sp_recording_lock(recording);
@@ -171,7 +170,7 @@ void sp_profiler_journal_exit(sp_recording *recording, void *context)
     bool is_unwanted = !profiler->is_host &&
                        !sp_environment_flag(SP_ENVIRONMENT_AUTO_FINALIZE, true);
     if (profiler->journal != NULL && !profiler->journal->has_failed &&
-        (is_unwanted || !has_unpublished(recording)))
+        (is_unwanted || !sp_profiler_has_unpublished(recording)))
         sp_journal_remove(profiler->journal->journal);
     sp_mutex_unlock(&profiler->lock);
 }

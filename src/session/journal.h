@@ -19,6 +19,8 @@ void sp_profiler_journal_change(sp_profiler *profiler);
 void sp_profiler_journal_stop(sp_profiler *profiler);
 /* The process ends: files that hold nothing which is in no profile go. For sp_recordings_visit. */
 void sp_profiler_journal_exit(sp_recording *recording, void *context);
+/* Whether calls have ended that no profile holds. */
+bool sp_profiler_has_unpublished(sp_recording *recording);
 /* In the child of a fork. */
 void sp_profiler_journal_forget(sp_profiler *profiler);
 

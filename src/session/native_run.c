@@ -96,16 +96,18 @@ int sp_profiler_publish_native(sp_profiler *profiler, bool with_open_calls, bool
     return sp_profiler_publish(profiler, &what, report, error);
 }
 
-int sp_profiler_publish_kept(sp_profiler *profiler, sp_error *error)
+int sp_profiler_publish_kept(sp_profiler *profiler, bool with_open_calls, sp_error *error)
 {
     native_metadata metadata = {.count = 0};
     sp_binding_report report = {0};
     fill(&metadata, profiler);
+    if (!with_open_calls)
+        add_integer(&metadata, "checkpoint", profiler->checkpoints.number);
     sp_binding_publication what = {
         .size = sizeof what,
         .metadata = metadata.entries,
         .num_metadata = metadata.count,
-        .with_open_calls = true,
+        .with_open_calls = with_open_calls,
         .keep_calls = true,
     };
     int status = sp_profiler_publish(profiler, &what, &report, error);

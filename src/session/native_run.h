@@ -18,8 +18,9 @@ int sp_native_join(sp_profiler *profiler, const char *prefix, int rank, sp_error
 int sp_profiler_publish_native(sp_profiler *profiler, bool with_open_calls, bool want_image,
                                sp_binding_report *report, sp_error *error);
 
-/* The same with open calls, for a program that may die now: nothing is consumed. */
-int sp_profiler_publish_kept(sp_profiler *profiler, sp_error *error);
+/* The same, and nothing is consumed: with open calls for a program that may die now, without them
+ * for one that goes on. */
+int sp_profiler_publish_kept(sp_profiler *profiler, bool with_open_calls, sp_error *error);
 
 /* Publishes and stops. SP_ERR_OPEN_SCOPES when calls were open (they are left out); on any other
  * failure the recording goes on with everything it has. */

@@ -94,6 +94,7 @@ static void apply(const sp_setting_value values[], sp_settings *settings)
     if (values[SP_SETTING_JOURNAL_FLUSH].is_given)
         settings->journal_flush = (double)values[SP_SETTING_JOURNAL_FLUSH].integer;
     settings->max_memory = (size_t)values[SP_SETTING_MAX_MEMORY].integer;
+    settings->checkpoint_interval = values[SP_SETTING_CHECKPOINT_INTERVAL].number;
     settings->on_full = values[SP_SETTING_ON_FULL].text;
     settings->store = (sp_store_options){
         .size = sizeof settings->store,

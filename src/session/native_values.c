@@ -10,14 +10,26 @@
 #include "session/copies.h"
 #include "session/environment.h"
 #include "session/profiler.h"
+#include "session/setting_text.h"
 #include "session/settings_file.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Absolute path of the file that the program names, NULL: none. Under the lock of the default profiler. */
 static char *named_file;
+
+/* What is no number becomes one that no setting takes, and is told as such. */
+static void add_number(sp_environment_variable variable, sp_setting_value *value)
+{
+    const char *text = sp_environment_text(variable);
+    double number;
+    if (text != NULL)
+        *value = (sp_setting_value){
+            .is_given = true, .number = sp_setting_parse_number(text, &number) ? number : (double)NAN};
+}
 
 /* Variables that stand for a setting. Others are for starting and ending, which are no settings, or
  * add to what the program says (the tags). */
@@ -37,6 +49,7 @@ static void add_environment(bool is_default, sp_setting_value values[])
         if (text != NULL)
             values[texts[i].setting] = (sp_setting_value){.is_given = true, .text = text};
     }
+    add_number(SP_ENVIRONMENT_CHECKPOINT_INTERVAL, &values[SP_SETTING_CHECKPOINT_INTERVAL]);
     if (!is_default)
         return;
     if (sp_environment_text(SP_ENVIRONMENT_AGGREGATION) != NULL)

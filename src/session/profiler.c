@@ -5,6 +5,7 @@
 #include "clock/clock.h"
 #include "recorder/query.h"
 #include "session/bounds.h"
+#include "session/checkpoint.h"
 #include "session/complaint.h"
 #include "session/copies.h"
 #include "session/journal.h"
@@ -121,6 +122,8 @@ int sp_profiler_start(sp_profiler *profiler, const sp_settings *settings, sp_err
         return status;
     profiler->start_ns = sp_clock_monotonic_ns();
     profiler->is_configured = true;
+    profiler->checkpoints.number = 0;
+    sp_checkpoint_want(profiler);
     atomic_store(&profiler->was_started, true);
     return SP_OK;
 }
@@ -135,6 +138,7 @@ void sp_profiler_bound(sp_profiler *profiler)
 void sp_profiler_stop(sp_profiler *profiler)
 {
     sp_recording_stop(&profiler->recording);
+    sp_checkpoint_forget(profiler);
     sp_profiler_journal_stop(profiler);
     profiler->is_configured = false;
     profiler->is_host = profiler->is_run = false;
@@ -169,6 +173,9 @@ void sp_binding_destroy(sp_profiler *profiler)
 {
     if (profiler == NULL || profiler == &sp_default)
         return;
+    sp_mutex_lock(&profiler->lock);
+    sp_checkpoint_forget(profiler);
+    sp_mutex_unlock(&profiler->lock);
     sp_profiler_journal_stop(profiler);
     sp_recording_release(&profiler->recording);
     sp_profiler_journal_destroy(profiler->journal);
@@ -187,6 +194,7 @@ void sp_profiler_start_over(sp_recording *recording)
     sp_os_claim_forget(&profiler->claim);
     profiler->is_configured = profiler->is_host = profiler->is_run = false;
     profiler->joins = 0;
+    profiler->checkpoints = (sp_checkpoints){.interval_ns = 0};
     profiler->states = NULL;
     profiler->num_states = 0;
     profiler->texts = (sp_arena){0};

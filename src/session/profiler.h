@@ -18,12 +18,21 @@ typedef struct sp_settings {
     const char *on_full; /* a choice of that setting; NULL: the default */
     const char *journal; /* "off", a folder, or NULL and "auto": beside the output */
     double journal_flush; /* seconds between drains by the helper, 0: none; below: the default */
+    double checkpoint_interval; /* seconds between profiles written while it records, 0: none */
     sp_store_options store;
     /* Taken over by sp_profiler_start, whatever comes of it; NULL: none. Not kept in the profiler. */
     sp_instruments *instruments;
 } sp_settings;
 
 typedef struct sp_profiler_journal sp_profiler_journal;
+
+/* Of a profiler that writes checkpoints; see checkpoint.h. */
+typedef struct sp_checkpoints {
+    int64_t interval_ns, due_ns; /* interval 0: none */
+    int number;                  /* of the last one */
+    bool has_failed;             /* it did */
+    sp_profiler *next;           /* in the list of those that want some */
+} sp_checkpoints;
 
 struct sp_profiler {
     sp_recording recording; /* first, so that the hot functions need one address */
@@ -40,6 +49,7 @@ struct sp_profiler {
     sp_arena texts; /* of every configuration: callers may still hold the path of an earlier one */
     int64_t start_ns;
     atomic_bool was_started;
+    sp_checkpoints checkpoints;
     sp_profiler_journal *journal; /* of the configuration, NULL: none */
     sp_os_claim claim;
     atomic_bool has_claimed; /* the output name was settled among processes */
@@ -71,6 +81,8 @@ void sp_profiler_stop(sp_profiler *profiler);
 /* Publishes (see sp_binding_publish). Under the profiler's lock. */
 int sp_profiler_publish(sp_profiler *profiler, const sp_binding_publication *what,
                         sp_binding_report *report, sp_error *error);
+/* Whether a thread of our own may publish. */
+bool sp_profiler_may_publish_aside(const sp_profiler *profiler);
 /* Drops the closed calls as if they had been published. Under the profiler's lock. */
 int sp_profiler_forget(sp_profiler *profiler, sp_error *error);
 void sp_profiler_release_states(sp_profiler *profiler);

@@ -2,6 +2,7 @@
 #include "base/os/clock.h"
 #include "recorder/query.h"
 #include "session/publish_int.h"
+#include "store/module.h"
 
 #include <stdlib.h>
 
@@ -123,6 +124,15 @@ int sp_profiler_publish(sp_profiler *profiler, const sp_binding_publication *wha
     else
         free(done.image);
     return status;
+}
+
+/* A library that is not safe among threads may be in use by one of the program's. */
+bool sp_profiler_may_publish_aside(const sp_profiler *profiler)
+{
+    if (profiler->settings.format == SP_OUTPUT_TRACE)
+        return true;
+    const sp_store_table *store = sp_store_hdf5(NULL);
+    return store != NULL && store->is_thread_safe();
 }
 
 int sp_profiler_forget(sp_profiler *profiler, sp_error *error)

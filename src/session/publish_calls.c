@@ -16,7 +16,7 @@
  * where they are until they are in a file. */
 typedef struct harvest {
     sp_sink_cursor *marks; /* by ring */
-    size_t num_rings;
+    size_t num_marks, num_rings;
     SP_VECTOR(sp_assemble_block) blocks;
     SP_VECTOR(sp_assemble_open_call) open_calls;
     sp_thread_rows threads;
@@ -54,23 +54,68 @@ static void add_open_calls(harvest *h, sp_lane *lane)
     sp_vector_release(&open);
 }
 
-/* Open calls are looked at after the drain: a call that ends in between is in neither, and comes
- * with the next publication. */
-static void harvest_lane(harvest *h, const sp_sink_table *table, sp_lane *lane,
-                         sp_sink_cursor *mark, sp_ring_mark *stand)
+/* Under the drain lock: the next blocks of a lane, `most` of them at most. Returns how many there were. */
+static size_t take_blocks(harvest *h, const sp_sink_table *table, sp_lane *lane,
+                          sp_sink_cursor *mark, size_t most)
 {
-    size_t size;
+    size_t size, count = 0;
     const void *bytes;
-    sp_mutex_lock(&lane->lock);
-    sp_drain_other(lane);
-    uint64_t missing = lane->forgotten;
-    while (!h->failed && (bytes = table->next(lane->sink, mark, &size)) != NULL) {
+    uint64_t missing = mark->part == NULL ? lane->forgotten : 0;
+    while (!h->failed && count < most && (bytes = table->next(lane->sink, mark, &size)) != NULL) {
         h->failed = !sp_vector_reserve(&h->blocks, 1);
         if (!h->failed)
             h->blocks.items[h->blocks.count++] =
                 (sp_assemble_block){.bytes = bytes, .size = size, .missing = missing};
         missing = 0;
+        count++;
     }
+    return count;
+}
+
+/* One mark a lane. False: memory is short. */
+static bool make_marks(harvest *h, size_t count)
+{
+    if (count < h->num_marks)
+        return true;
+    sp_sink_cursor *marks = realloc(h->marks, (count + 1) * sizeof *marks);
+    if (marks == NULL)
+        return false;
+    memset(marks + h->num_marks, 0, (count + 1 - h->num_marks) * sizeof *marks);
+    h->marks = marks;
+    h->num_marks = count + 1;
+    return true;
+}
+
+/* The blocks there are so far, a few at a time and no lock in between: a program that records goes on
+ * while a long list is made, and what is left to be done under the lock is short. */
+static void harvest_early(harvest *h, sp_recording *recording)
+{
+    enum { AT_ONCE = 16 };
+    size_t taken = 0;
+    for (size_t i = 0; !h->failed; i += taken < AT_ONCE) {
+        sp_lane *own = sp_recording_lock(recording);
+        bool is_there = i < recording->lanes.count;
+        h->failed = is_there && !make_marks(h, i + 1);
+        if (is_there && !h->failed) {
+            sp_lane *lane = recording->lanes.items[i];
+            sp_mutex_lock(&lane->lock);
+            taken = take_blocks(h, recording->sink->table, lane, &h->marks[i], AT_ONCE);
+            sp_mutex_unlock(&lane->lock);
+        }
+        sp_recording_unlock(recording, own);
+        if (!is_there)
+            break;
+    }
+}
+
+/* Open calls are looked at after the drain: a call that ends in between is in neither, and comes
+ * with the next publication. */
+static void harvest_lane(harvest *h, const sp_sink_table *table, sp_lane *lane,
+                         sp_sink_cursor *mark, sp_ring_mark *stand)
+{
+    sp_mutex_lock(&lane->lock);
+    sp_drain_other(lane);
+    take_blocks(h, table, lane, mark, SIZE_MAX);
     h->failed = sp_sums_move(&h->unkept, &lane->unkept) > 0 || h->failed;
     add_open_calls(h, lane);
     if (h->generation != 0)
@@ -96,14 +141,14 @@ static void add_lanes(harvest *h, sp_profiler *profiler)
 static void harvest_all(harvest *h, sp_profiler *profiler, bool keeps_calls)
 {
     sp_recording *recording = &profiler->recording;
-    sp_lane *own = sp_recording_lock(recording);
     atomic_fetch_add(&recording->memory.held, 1);
-    h->failed = sp_sums_move(&h->unkept, &recording->unkept) > 0;
+    harvest_early(h, recording);
+    sp_lane *own = sp_recording_lock(recording);
+    h->failed = h->failed || sp_sums_move(&h->unkept, &recording->unkept) > 0;
     h->generation = keeps_calls ? 0 : sp_profiler_journal_begin(profiler);
     h->num_rings = recording->lanes.count;
-    h->marks = calloc(h->num_rings + 1, sizeof *h->marks);
     h->stands = calloc(h->num_rings + 1, sizeof *h->stands);
-    h->failed = h->failed || h->marks == NULL || h->stands == NULL ||
+    h->failed = h->failed || !make_marks(h, h->num_rings) || h->stands == NULL ||
                 !sp_region_snapshot_take(&h->regions, &recording->regions);
     if (!h->failed)
         add_lanes(h, profiler);

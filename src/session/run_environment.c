@@ -32,15 +32,15 @@ static char *insert(const char *path, const char *format, int64_t number)
     return sp_text_take(&out);
 }
 
-/* A setting that is no number of bytes is said and counts as not set. */
-static size_t max_memory(void)
+/* A text that is no value of its setting is said and counts as not set. */
+static sp_setting_value setting_of(sp_environment_variable variable, sp_setting_id id)
 {
     sp_setting_value value = {.is_given = false};
     sp_error error;
-    const char *text = sp_environment_text(SP_ENVIRONMENT_MAX_MEMORY);
-    if (text != NULL && sp_setting_parse(SP_SETTING_MAX_MEMORY, text, NULL, &value, &error) != SP_OK)
+    const char *text = sp_environment_text(variable);
+    if (text != NULL && sp_setting_parse(id, text, NULL, &value, &error) != SP_OK)
         sp_complain("%s", error.text);
-    return value.is_given ? (size_t)value.integer : 0;
+    return value;
 }
 
 static int start(sp_profiler *profiler, const char *path)
@@ -53,8 +53,10 @@ static int start(sp_profiler *profiler, const char *path)
         .rank = rank < 0 ? 0 : (uint32_t)rank,
         .journal = sp_environment_text(SP_ENVIRONMENT_JOURNAL),
         .journal_flush = -1,
-        .max_memory = max_memory(),
-        .on_full = sp_environment_text(SP_ENVIRONMENT_ON_FULL),
+        .max_memory = (size_t)setting_of(SP_ENVIRONMENT_MAX_MEMORY, SP_SETTING_MAX_MEMORY).integer,
+        .on_full = setting_of(SP_ENVIRONMENT_ON_FULL, SP_SETTING_ON_FULL).text,
+        .checkpoint_interval = setting_of(SP_ENVIRONMENT_CHECKPOINT_INTERVAL,
+                                          SP_SETTING_CHECKPOINT_INTERVAL).number,
         .store = {.size = sizeof settings.store, .compression_level = -1},
     };
     sp_mutex_lock(&profiler->lock);

@@ -44,6 +44,17 @@ static int check_integer(const sp_setting *setting, int64_t number, sp_error *er
                    (long long)number);
 }
 
+static int check_number(const sp_setting *setting, double number, sp_error *error)
+{
+    if (number >= (double)setting->lowest && number <= (double)setting->highest)
+        return SP_OK;
+    if (setting->highest == INT64_MAX)
+        return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s must be a number from %lld on, got %g",
+                       setting->name, (long long)setting->lowest, number);
+    return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s must be a number from %lld to %lld, got %g",
+                   setting->name, (long long)setting->lowest, (long long)setting->highest, number);
+}
+
 /* A number of bytes: digits, perhaps a fraction, a unit in any case; K is 1024. False: it is none. */
 static bool parse_size(const char *text, int64_t *out)
 {
@@ -153,6 +164,8 @@ int sp_setting_check(sp_setting_id id, sp_setting_value *value, sp_error *error)
     switch (setting->kind) {
     case SP_SETTING_INTEGER:
         return check_integer(setting, value->integer, error);
+    case SP_SETTING_NUMBER:
+        return check_number(setting, value->number, error);
     case SP_SETTING_SIZE:
         return check_size(setting, value, error);
     case SP_SETTING_PATH:
@@ -177,6 +190,7 @@ int sp_setting_wrong_kind(sp_setting_id id, const char *shown, sp_error *error)
         [SP_SETTING_EVENTS] = "a list of strings",
         [SP_SETTING_TAGS] = "a list of strings",
         [SP_SETTING_SIZE] = "a number of bytes or a text like '256MB'",
+        [SP_SETTING_NUMBER] = "a number",
         [SP_SETTING_OBJECT] = "an object",
     };
     const sp_setting *setting = sp_setting_at(id);

@@ -32,6 +32,13 @@ static bool parse_integer(const char *text, int64_t *out)
     return end != text && *end == '\0' && errno == 0;
 }
 
+bool sp_setting_parse_number(const char *text, double *out)
+{
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && strpbrk(text, "xXnN") == NULL;
+}
+
 /* The elements of a list, in the arena. False: memory is short. */
 static bool split(const char *text, sp_arena *arena, sp_setting_value *out)
 {
@@ -65,6 +72,9 @@ int sp_setting_parse(sp_setting_id id, const char *text, sp_arena *arena, sp_set
         break;
     case SP_SETTING_INTEGER:
         is_kind = parse_integer(text, &value.integer);
+        break;
+    case SP_SETTING_NUMBER:
+        is_kind = sp_setting_parse_number(text, &value.number);
         break;
     case SP_SETTING_EVENTS:
     case SP_SETTING_TAGS:

@@ -13,4 +13,7 @@
 int sp_setting_parse(sp_setting_id id, const char *text, sp_arena *arena, sp_setting_value *out,
                      sp_error *error);
 
+/* A decimal number and nothing else. False: it is none. */
+bool sp_setting_parse_number(const char *text, double *out);
+
 #endif

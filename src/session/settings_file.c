@@ -4,6 +4,7 @@
 #include "base/module.h"
 #include "base/os/file.h"
 #include "base/os/thread.h"
+#include "session/setting_text.h"
 #include "toml/document.h"
 
 #include <stdlib.h>
@@ -106,6 +107,9 @@ static bool read_kind(const reader *r, const sp_setting *setting, const sp_toml_
     case SP_SETTING_INTEGER:
         value->integer = node->integer;
         return node->kind == SP_TOML_INTEGER;
+    case SP_SETTING_NUMBER:
+        return (node->kind == SP_TOML_INTEGER || node->kind == SP_TOML_OTHER) &&
+               sp_setting_parse_number(node->shown, &value->number);
     case SP_SETTING_SIZE:
         if (node->kind != SP_TOML_INTEGER && !is_plain(node))
             return false;

@@ -125,6 +125,10 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
          .choices = on_full, .is_native = true,
          .help = "What happens then: spill (to a temporary file), aggregate (totals from there on) or "
                  "ring (the newest calls stay)."},
+    [SP_SETTING_CHECKPOINT_INTERVAL] =
+        {.name = "checkpoint_interval", .kind = SP_SETTING_NUMBER, .type = "float", .lowest = 0,
+         .highest = INT64_MAX, .is_native = true,
+         .help = "Seconds after which the profile is written again while the program runs."},
     [SP_SETTING_ENABLE_TAGS] =
         {.name = "enable_tags", .kind = SP_SETTING_TAGS, .type = "Iterable[str]",
          .is_native = true, .help = "Opt-in tags to switch on; '*' means all."},

@@ -60,6 +60,7 @@ typedef enum sp_setting_id {
     SP_SETTING_JOURNAL_FLUSH,
     SP_SETTING_MAX_MEMORY,
     SP_SETTING_ON_FULL,
+    SP_SETTING_CHECKPOINT_INTERVAL,
     SP_SETTING_ENABLE_TAGS,
     SP_NUM_SETTINGS
 } sp_setting_id;
@@ -68,6 +69,7 @@ typedef enum sp_setting_kind {
     SP_SETTING_FLAG,
     SP_SETTING_INTEGER, /* within [lowest, highest] */
     SP_SETTING_SIZE,    /* an integer of bytes within [lowest, highest], from a text with a unit */
+    SP_SETTING_NUMBER,  /* with a fraction, within [lowest, highest] */
     SP_SETTING_TEXT,
     SP_SETTING_PATH,    /* of a file; not empty */
     SP_SETTING_CHOICE,  /* one of `choices` exactly */
@@ -83,7 +85,7 @@ typedef struct sp_setting {
     const char *type;          /* as documents show it, in the words of Python */
     const char *initial;       /* the default as text; NULL: off, none or empty, as the kind has it */
     const char *const *choices; /* NULL-terminated; NULL: not by choices */
-    int64_t lowest, highest;   /* of an integer */
+    int64_t lowest, highest;   /* of an integer, a size or a number */
     const char *group, *field; /* where it stands in an option group or sub-table; NULL: in none */
     bool is_native;            /* holds for programs in C, C++ and Fortran, too */
     const char *help;          /* one sentence */
@@ -94,6 +96,7 @@ typedef struct sp_setting_value {
     bool is_given;   /* false: as if nobody had set it */
     bool flag;       /* FLAG */
     int64_t integer; /* INTEGER, SIZE */
+    double number;   /* NUMBER */
     const char *text; /* TEXT, PATH, CHOICE; SIZE as given; FILTER, where NULL is none */
     const char *const *items; /* EVENTS, TAGS */
     size_t num_items;

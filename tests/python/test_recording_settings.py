@@ -29,7 +29,7 @@ DEFAULTS = {
     "capture_region_source": False, "metadata_detail": "minimal", "buffer_limit": 1024,
     "output_mode": "auto", "finalize_timeout": None, "hdf5_compression": None, "hdf5_compression_level": None,
     "hdf5_chunk_size": None, "finalize_signals": (), "journal": "auto", "journal_flush": 10,
-    "max_memory": 256 << 20, "on_full": "spill", "enable_tags": (),
+    "max_memory": 256 << 20, "on_full": "spill", "checkpoint_interval": None, "enable_tags": (),
 }  # fmt: skip
 
 

@@ -273,6 +273,7 @@ class ProfilingConfig:
         journal_flush: int
         max_memory: int
         on_full: str
+        checkpoint_interval: float | None
         enable_tags: tuple[str, ...]
 
 

@@ -55,6 +55,15 @@ def _size(name: str, value: Any) -> str:
     return _text(name, value) if isinstance(value, str) else str(_integer(name, value))
 
 
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, (bool, str, bytes)):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    try:
+        return float(value)
+    except TypeError:
+        raise ValueError(f"{name} must be a number, got {value!r}") from None
+
+
 def _choice(name: str, value: Any) -> str:
     return _text(name, value if isinstance(value, str) else str(value))
 
@@ -78,7 +87,7 @@ def _anything(name: str, value: Any) -> Any:
 
 _BY_KIND = {
     "flag": _flag, "integer": _integer, "text": _text, "path": _path, "choice": _choice,
-    "size": _size, "filter": _text, "events": strings, "tags": strings, "object": _anything,
+    "size": _size, "number": _number, "filter": _text, "events": strings, "tags": strings, "object": _anything,
 }  # fmt: skip
 
 
@@ -87,7 +96,7 @@ class Setting:
 
     Attributes:
         name: Flat name, as keyword of `setup`.
-        kind: What it takes: flag, integer, size, text, path, choice, filter, events, tags or object.
+        kind: What it takes: flag, integer, size, number, text, path, choice, filter, events, tags or object.
         type: Type as shown to people.
         default: Value that holds when nobody gives one.
         choices: What it may be, where that is a list.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 
 from ._configuration import ProfilingConfig
 from ._recorder import check_settings
@@ -106,12 +107,30 @@ def _signals(config: ProfilingConfig) -> str:
 
 
 def _bound(config: ProfilingConfig, name: str) -> Any:
-    """A bound of memory. The environment decides where the program leaves the default."""
+    """A bound of the recording. The environment decides where the program leaves the default."""
     value, setting = getattr(config, name), BY_NAME[name]
     text = os.environ.get("SCOPE_PROFILER_" + name.upper())
     if text and value == setting.default:
         return check_settings({name: setting.convert(text)})[name]
     return value
+
+
+def _checkpoint_interval(config: ProfilingConfig) -> float:
+    """Seconds between checkpoints, 0 for none.
+
+    Ranks that write one file together would all have to talk for one, which a thread of its own must
+    not do beside the program's calls of MPI. The journals of the ranks have the run.
+    """
+    seconds = _bound(config, "checkpoint_interval") or 0.0
+    if seconds and config._size > 1:
+        if config._rank == 0:
+            print(
+                "scope_profiler: no checkpoints: the ranks of this run write one file together; their "
+                "journals keep what they record",
+                file=sys.stderr,
+            )
+        return 0.0
+    return float(seconds)
 
 
 def prepare(config: ProfilingConfig) -> dict[str, Any]:
@@ -152,6 +171,7 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         "finalize_signals": _signals(config),
         "max_memory": _bound(config, "max_memory"),
         "on_full": _bound(config, "on_full"),
+        "checkpoint_interval": _checkpoint_interval(config),
     }
 
 

@@ -130,6 +130,7 @@ class ProfilingOptions:
     journal_flush: int | None = None
     max_memory: int | str | None = None
     on_full: str | None = None
+    checkpoint_interval: float | None = None
     enable_tags: Iterable[str] | None = None
     memray: MemrayOptions | None = None
     gpu: GPUOptions | None = None
@@ -185,6 +186,7 @@ if TYPE_CHECKING:
         journal_flush: int | None
         max_memory: int | str | None
         on_full: str | None
+        checkpoint_interval: float | None
         enable_tags: Iterable[str] | None
         memray: MemrayOptions | None
         gpu: GPUOptions | None

@@ -178,7 +178,7 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                             "rank",         "max_memory",  "compression", "compression_level",
                             "chunk_size",   "tag_filter",  "locate",     "wants_text",
                             "traces",       "region_tags", "enable_tags", "journal",
-                            "journal_flush", "finalize_signals", "on_full", NULL};
+                            "journal_flush", "finalize_signals", "on_full", "checkpoint_interval", NULL};
     unsigned int rank = 0;
     Py_ssize_t max_memory = 0;
     Py_ssize_t chunk_size = 0;
@@ -187,7 +187,7 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
     out->config = out->tag_filter = out->locate = Py_None;
     out->settings.size = sizeof out->settings;
     out->settings.store.size = sizeof out->settings.store;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzz:configure", names, &out->config,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzzd:configure", names, &out->config,
                                      &out->enabled, convert_output, &out->output, &out->mode, &rank,
                                      &max_memory, &out->settings.store.compression, &level,
                                      &chunk_size, &out->tag_filter, &out->locate,
@@ -195,7 +195,8 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                                      &out->region_tags, &PyTuple_Type, &out->enable_tags,
                                      &out->settings.journal, &out->settings.journal_flush,
                                      &out->settings.finalize_signals,
-                                     &out->settings.on_full)) {
+                                     &out->settings.on_full,
+                                     &out->settings.checkpoint_interval)) {
         return -1;
     }
     out->settings.output = out->output == NULL ? NULL : PyBytes_AS_STRING(out->output);

@@ -13,6 +13,7 @@ static const char *kind_name(sp_setting_kind kind)
         [SP_SETTING_CHOICE] = "choice", [SP_SETTING_FILTER] = "filter",
         [SP_SETTING_EVENTS] = "events", [SP_SETTING_TAGS] = "tags",
         [SP_SETTING_OBJECT] = "object", [SP_SETTING_SIZE] = "size",
+        [SP_SETTING_NUMBER] = "number",
     };
     return names[kind];
 }
@@ -35,6 +36,7 @@ static PyObject *to_python(const sp_setting *setting, const sp_setting_value *va
     switch (setting->kind) {
     case SP_SETTING_FLAG: return PyBool_FromLong(value->flag);
     case SP_SETTING_INTEGER: return PyLong_FromLongLong(value->integer);
+    case SP_SETTING_NUMBER: return PyFloat_FromDouble(value->number);
     case SP_SETTING_TAGS: return PyTuple_New(0);
     default: return PyUnicode_FromString(value->text);
     }
@@ -182,6 +184,9 @@ static int read_value(given_settings *given, sp_setting_id id, PyObject *object)
     case SP_SETTING_OBJECT: return 0;
     case SP_SETTING_FLAG: value->flag = object == Py_True; return 0;
     case SP_SETTING_INTEGER: return read_integer(given, id, object);
+    case SP_SETTING_NUMBER:
+        value->number = PyFloat_AsDouble(object);
+        return PyErr_Occurred() ? -1 : 0;
     case SP_SETTING_PATH: return read_path(given, id, object);
     case SP_SETTING_EVENTS:
     case SP_SETTING_TAGS: return read_items(given, id, object);

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SECOND_NS = 1000000000, STACK_BYTES = 256 * 1024, STEP_US = 20, GONE_US = 20000 };
+enum { SECOND_NS = 1000000000, STACK_BYTES = 1024 * 1024, STEP_US = 20, GONE_US = 20000 };
 
 static struct timespec after(double seconds)
 {
