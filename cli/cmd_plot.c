@@ -17,7 +17,7 @@ static const struct {
 } kinds[] = {
     {"default", "gantt and durations"},
     {"quick", "durations, speedup, weak_scaling, rank_heatmap, scaling_efficiency"},
-    {"all", "every kind that the files have data for"},
+    {"all", "every kind that the files have data for, but those of counters"},
     {"gantt", "when each region was active"},
     {"density", "seconds of each region in each piece of time"},
     {"flame_chart", "every call over time, inner ones below (also: flame)"},
@@ -32,6 +32,9 @@ static const struct {
     {"weak_scaling", "time over that of the smallest run"},
     {"weak_scaling_efficiency", "the inverse of that"},
     {"scaling_efficiency", "speed-up over the ratio of ranks"},
+    {"likwid", "a LIKWID metric of each region (needs --metric)"},
+    {"roofline", "performance over arithmetic intensity, from LIKWID"},
+    {"perf_events", "a figure of perf events of each region"},
 };
 
 static bool is_kind(const char *word)
@@ -59,6 +62,8 @@ static int run(const cli_arguments *arguments)
         return list_kinds();
     if (num_files == 0)
         return cli_usage_error(&cli_plot, "the following arguments are required: FILE");
+    if (strcmp(first, "likwid") == 0 && cli_value(arguments, "metric") == NULL)
+        return cli_usage_error(&cli_plot, "likwid needs --metric, the name of what is shown");
     size_t num_labels = 0;
     const char **labels = cli_values(arguments, "label", &num_labels);
     free(labels);
@@ -96,8 +101,17 @@ static const cli_option options[] = {
      .help = "callgraph: lines as wide as there are calls"},
     {.name = "metrics", .kind = CLI_LIST, .value_name = "METRIC", .choices = metrics,
      .help = "durations: what is shown, a figure each (default: total)"},
-    {.name = "metric", .kind = CLI_VALUE, .value_name = "METRIC", .choices = metrics,
-     .help = "imbalance: what is shown (default: total)"},
+    {.name = "metric", .kind = CLI_VALUE, .value_name = "METRIC",
+     .help = "imbalance: avg, min, max or total (default); perf_events: an event, ipc (default) or "
+             "cache-misses-per-ki; likwid: a metric or an event"},
+    {.name = "flops-metric", .kind = CLI_VALUE, .value_name = "METRIC",
+     .help = "roofline: rate of operations (default: the first in FLOP/s)"},
+    {.name = "bandwidth-metric", .kind = CLI_VALUE, .value_name = "METRIC",
+     .help = "roofline: memory bandwidth (default: the first in Bytes/s)"},
+    {.name = "peak-flops", .kind = CLI_VALUE, .value_name = "GFLOPS",
+     .help = "roofline: most that the machine can do (default: the most that was seen)"},
+    {.name = "peak-bandwidth", .kind = CLI_VALUE, .value_name = "GBS",
+     .help = "roofline: the same of its memory, in GB/s"},
     {.name = "sort-by", .kind = CLI_VALUE, .value_name = "KEY", .choices = orders,
      .help = "durations: order, largest first (default: by first entry)"},
     {.name = "top-n", .kind = CLI_VALUE, .value_name = "N", .help = "durations: so many regions"},

@@ -40,10 +40,16 @@ _KINDS: dict[str, tuple[str, dict[str, str]]] = {
     "weak_scaling_efficiency": ("plot_weak_scaling_efficiency", {
         "x": "x_field", "work-per-rank": "work_per_rank"}),
     "scaling_efficiency": ("plot_scaling_efficiency", {"x": "x_field"}),
+    "likwid": ("plot_likwid", {"metric": "metric", "log-scale": "log_scale"}),
+    "roofline": ("plot_roofline", {
+        "flops-metric": "flops_metric", "bandwidth-metric": "bandwidth_metric",
+        "peak-flops": "peak_flops", "peak-bandwidth": "peak_bandwidth"}),
+    "perf_events": ("plot_perf_events", {"metric": "metric"}),
 }  # fmt: skip
+_OF_COUNTERS = ("likwid", "roofline", "perf_events")
 _COMPARES_RUNS = ("speedup", "weak_scaling", "weak_scaling_efficiency", "scaling_efficiency")
 _INTEGERS = ("aggregate-calls", "collapse-depth", "top-n", "bins")
-_NUMBERS = ("start-time", "end-time", "min-duration")
+_NUMBERS = ("start-time", "end-time", "min-duration", "peak-flops", "peak-bandwidth")
 _FLAGS = (
     "show", "compact-callgraph", "fluid-callgraph", "stack-children", "log-scale", "exclusive", "quiet",
 )  # fmt: skip
@@ -102,7 +108,7 @@ def _chosen(kind: str, runs: list[ProfilingResults]) -> list[str]:
     """The kinds that a word stands for. The collections leave out what the runs have no data for."""
     if kind in _KINDS:
         return [kind]
-    wanted = {"default": _DEFAULT, "quick": _QUICK, "all": tuple(_KINDS)}[kind]
+    wanted = {"default": _DEFAULT, "quick": _QUICK, "all": tuple(name for name in _KINDS if name not in _OF_COUNTERS)}[kind]
     has_calls = all(run.has_event_data for run in runs)
     return [
         name

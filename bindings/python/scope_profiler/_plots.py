@@ -150,16 +150,34 @@ def select(
     Raises:
         ValueError: No region is selected, or the labels are too many or too few.
     """
+    chosen = labelled(profiling_data, labels)
+    if chosen is None:
+        return None
+    runs = Runs(*chosen, _columns.checked_ranks(ranks), include, exclude)
+    if not runs.names():
+        raise ValueError("No regions matched the selected filters.")
+    return runs
+
+
+def labelled(
+    profiling_data: Data, labels: Iterable[str] | None
+) -> tuple[list[ProfilingResults], list[str]] | None:
+    """The runs of root ranks, each with a label of its own; None when there is no run."""
     results = root_runs(profiling_data)
     if not results:
         return None
     names = [run.display_label for run in results] if labels is None else list(labels)
     if len(names) != len(results):
         raise ValueError("labels must match the number of profiling files.")
-    runs = Runs(results, _unique(names), _columns.checked_ranks(ranks), include, exclude)
-    if not runs.names():
-        raise ValueError("No regions matched the selected filters.")
-    return runs
+    return results, _unique(names)
+
+
+def series_colors(names: Sequence[str]) -> dict[str, str]:
+    """Color of each run."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return {name: to_hex(colormaps["tab20"](i % 20)) for i, name in enumerate(names)}
 
 
 def _unique(labels: Sequence[str]) -> list[str]:

@@ -7,7 +7,8 @@ root of a job are passed over; when none is left, a function returns quietly.
 
 from __future__ import annotations
 
-from . import _plot_calls, _plot_runs, _plots
+from . import _counter_data, _plot_calls, _plot_counters, _plot_runs, _plots
+from ._export import root_runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     PathLike = str | os.PathLike[str]
 
 __all__ = [
-    "plot_callgraph", "plot_duration_histogram", "plot_duration_timeseries", "plot_durations",
+    "available_likwid_metrics", "collect_roofline_points", "plot_callgraph", "plot_duration_histogram", "plot_duration_timeseries", "plot_durations",
     "plot_flame", "plot_flame_chart", "plot_flame_graph", "plot_gantt", "plot_imbalance",
-    "plot_rank_heatmap", "plot_scaling_efficiency", "plot_speedup", "plot_timeline_density",
+    "plot_likwid", "plot_perf_events", "plot_rank_heatmap", "plot_roofline", "plot_scaling_efficiency", "plot_speedup", "plot_timeline_density",
     "plot_weak_scaling", "plot_weak_scaling_efficiency",
 ]  # fmt: skip
 
@@ -557,3 +558,181 @@ def _scaling(
         raise ValueError(f"plot_{kind} requires at least two profiling files.")
     figure = _plot_runs.scaling(runs, output, kind, x_field)
     return output.finish(figure, runs.writer(kind, x_field=x_field))
+
+
+# ---- Counters ------------------------------------------------------------------------------------
+
+
+def available_likwid_metrics(profiling_data: Data) -> list[str]:
+    """Returns the names of the metrics and events that :func:`plot_likwid` can show."""
+    return _counter_data.likwid_metrics(root_runs(profiling_data))
+
+
+def collect_roofline_points(
+    profiling_data: Data,
+    *,
+    flops_metric: str | None = None,
+    bandwidth_metric: str | None = None,
+    ranks: Ranks = None,
+    include: Patterns = None,
+    exclude: Patterns = None,
+) -> list[dict[str, Any]]:
+    """Returns the points of :func:`plot_roofline`: one for each run, rank and region that has a rate of
+    operations and a memory bandwidth."""
+    chosen = _plots.labelled(profiling_data, None)
+    if chosen is None:
+        return []
+    return _counter_data.roofline_points(
+        *chosen, flops_metric, bandwidth_metric, ranks, include, exclude
+    )
+
+
+def plot_likwid(
+    profiling_data: Data,
+    metric: str,
+    ranks: Ranks = None,
+    include: Patterns = None,
+    exclude: Patterns = None,
+    labels: Sequence[str] | None = None,
+    filepath: PathLike | None = None,
+    show: bool = False,
+    verbose: bool = True,
+    cmap: str = "tab20",
+    log_scale: bool = False,
+    data_filepath: PathLike | None = None,
+    data_format: str = "csv",
+    backend: str = "matplotlib",
+    return_fig: bool = False,
+) -> Any:
+    """Draws a LIKWID metric or event of each region: the mean over the threads of the selected ranks.
+
+    Args:
+        metric: One of :func:`available_likwid_metrics`.
+        labels: Names of the runs; default their own.
+        log_scale: Logarithmic values.
+
+    Other arguments and results are those of :func:`plot_gantt`.
+
+    Raises:
+        ValueError: No selected region has the metric; the text lists those that there are.
+    """
+    output = _plots.Output(
+        filepath, show, verbose, data_filepath, data_format, backend, return_fig
+    )
+    output.check()
+    chosen = _plots.labelled(profiling_data, labels)
+    if chosen is None:
+        return None
+    rows = _counter_data.likwid_bars(*chosen, metric, ranks, include, exclude)
+    if not rows:
+        names = available_likwid_metrics(profiling_data)
+        raise ValueError(
+            f"no selected region has the LIKWID metric {metric!r}; there are {', '.join(names)}"
+            if names
+            else "None of the selected files recorded LIKWID data."
+        )
+    return _finish_bars(output, "likwid", rows, metric, log_scale)
+
+
+def plot_perf_events(
+    profiling_data: Data,
+    metric: str = "ipc",
+    ranks: Ranks = None,
+    include: Patterns = None,
+    exclude: Patterns = None,
+    labels: Sequence[str] | None = None,
+    filepath: PathLike | None = None,
+    show: bool = False,
+    verbose: bool = True,
+    cmap: str = "tab20",
+    backend: str = "matplotlib",
+    return_fig: bool = False,
+    data_filepath: PathLike | None = None,
+    data_format: str = "csv",
+) -> Any:
+    """Draws a figure of the perf events of each region, from the totals of the selected ranks.
+
+    Args:
+        metric: An event, ``ipc`` (instructions a cycle) or ``cache-misses-per-ki`` (a thousand instructions).
+        labels: Names of the runs; default their own.
+
+    Other arguments and results are those of :func:`plot_gantt`.
+
+    Raises:
+        ValueError: No run counted events, or not those of the metric.
+    """
+    output = _plots.Output(
+        filepath, show, verbose, data_filepath, data_format, backend, return_fig
+    )
+    output.check()
+    chosen = _plots.labelled(profiling_data, labels)
+    if chosen is None:
+        return None
+    rows = _counter_data.perf_event_bars(*chosen, metric, ranks, include, exclude)
+    return _finish_bars(output, "perf_events", rows, metric, False)
+
+
+def _finish_bars(
+    output: _plots.Output, kind: str, rows: list[dict[str, Any]], metric: str, log_scale: bool
+) -> Any:
+    series = list(dict.fromkeys(row["series"] for row in rows))
+    document = {"metric": metric, "bars": rows, "colors": _plots.series_colors(series)}
+    figure = _plot_counters.bars(output, document, log_scale)
+    return output.finish(
+        figure, lambda path, form: _counter_data.write(kind, "bars", document, path, form)
+    )
+
+
+def plot_roofline(
+    profiling_data: Data,
+    *,
+    flops_metric: str | None = None,
+    bandwidth_metric: str | None = None,
+    peak_flops: float | None = None,
+    peak_bandwidth: float | None = None,
+    ranks: Ranks = None,
+    include: Patterns = None,
+    exclude: Patterns = None,
+    filepath: PathLike | None = None,
+    show: bool = False,
+    verbose: bool = True,
+    cmap: str = "tab20",
+    data_filepath: PathLike | None = None,
+    data_format: str = "csv",
+    backend: str = "matplotlib",
+    return_fig: bool = False,
+) -> Any:
+    """Draws the performance of regions over their arithmetic intensity, under the roof of the machine.
+
+    Rates are summed over the threads of a rank.
+
+    Args:
+        flops_metric: LIKWID metric with the rate of operations; default the first in FLOP/s.
+        bandwidth_metric: LIKWID metric with the memory bandwidth; default the first in Bytes/s.
+        peak_flops: Most that the machine can do, GFLOP/s; default the most that was seen.
+        peak_bandwidth: The same of its memory, GB/s.
+
+    Other arguments are those of :func:`plot_gantt`.
+
+    Returns:
+        The data of the plot; with ``return_fig`` the figure.
+
+    Raises:
+        ValueError: No selected region has both rates, or a peak is not positive.
+    """
+    output = _plots.Output(
+        filepath, show, verbose, data_filepath, data_format, backend, return_fig
+    )
+    output.check()
+    chosen = _plots.labelled(profiling_data, None)
+    if chosen is None:
+        return None
+    points = _counter_data.roofline_points(
+        *chosen, flops_metric, bandwidth_metric, ranks, include, exclude
+    )
+    document = _counter_data.roofline_document(points, peak_flops, peak_bandwidth)
+    figure = output.finish(
+        _plot_counters.roofline(output, document),
+        lambda path, form: _counter_data.write("roofline", "points", document, path, form),
+    )
+    return figure if return_fig else document
