@@ -11,8 +11,7 @@ static const char *const column_names[SP_COLUMN_COUNT] = {
     "start times", "durations", "call ids", "parent ids",
     "threads",     "tasks",     "await times", "device times"};
 
-/* Fails unless the row has that column. */
-static int check_column(const sp_results *results, size_t row, sp_column column, sp_error *error)
+int sp_run_check_column(const sp_results *results, size_t row, sp_column column, sp_error *error)
 {
     int status = sp_run_check_row(results, row, error);
     if (status != SP_OK)
@@ -50,6 +49,13 @@ static const int64_t *borrow(const sp_results *results, size_t row, sp_column co
     return can ? store->borrow_calls(results->reader, row, column) : NULL;
 }
 
+const int64_t *sp_run_held_column(sp_results *results, size_t row, sp_column column)
+{
+    const sp_row_cache *cache = results->rows.items[row].cache;
+    return cache != NULL && cache->values[column] != NULL ? cache->values[column]
+                                                          : borrow(results, row, column);
+}
+
 /* Fills the cache of one column. */
 static int load(sp_results *results, size_t row, sp_column column, sp_row_cache *cache,
                 sp_error *error)
@@ -75,7 +81,7 @@ static int load(sp_results *results, size_t row, sp_column column, sp_row_cache 
 int sp_results_column(sp_results *results, size_t row, sp_column column, const int64_t **out_values,
                       size_t *out_count, sp_error *error)
 {
-    int status = check_column(results, row, column, error);
+    int status = sp_run_check_column(results, row, column, error);
     if (status != SP_OK)
         return status;
     sp_row_cache *cache = sp_run_row_cache(&results->rows.items[row]);
@@ -205,7 +211,7 @@ static int spread_exclusive(sp_results *results, uint32_t rank, const sp_call_tr
 int sp_results_exclusive(sp_results *results, size_t row, const int64_t **out_values,
                          size_t *out_count, sp_error *error)
 {
-    int status = check_column(results, row, SP_COLUMN_START, error);
+    int status = sp_run_check_column(results, row, SP_COLUMN_START, error);
     if (status != SP_OK)
         return status;
     sp_run_row *run_row = &results->rows.items[row];

@@ -127,6 +127,13 @@ static inline bool sp_rank_filter_takes(const sp_rank_filter *filter, uint32_t r
     return filter->takes_all || sp_number_map_get(&filter->ranks, rank) != SP_NUMBER_NONE;
 }
 
+/* Fails unless the row has that column. */
+int sp_run_check_column(const sp_results *results, size_t row, sp_column column, sp_error *error);
+/* All values of a column that are in memory anyway; NULL: they are not. */
+const int64_t *sp_run_held_column(sp_results *results, size_t row, sp_column column);
+/* Values up to which a percentile reads a file once; beyond, it reads it for each round. For tests. */
+extern size_t sp_percentiles_most;
+
 /* Calls [first, first + count) of one column: from the cache, or from the file without keeping
  * them. */
 int sp_run_read_piece(sp_results *results, size_t row, sp_column column, uint64_t first,

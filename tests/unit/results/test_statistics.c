@@ -1,6 +1,8 @@
 /* Statistics, percentiles and pooling, worked out by hand. */
 #include "results/run.h"
 
+#include "results/model.h"
+
 /* solve on rank 0: durations 5, 13, 15 at 10, 20, 40; on rank 1: 3, 9 at 4, 90; on rank 2 nothing.
  * Rank 1 starts first (4) and ends last (99). */
 static sp_results *solver(void)
@@ -170,6 +172,47 @@ static void percentiles_of_odd_distributions(void)
     }
 }
 
+/* Read from a store that holds nothing in memory, round by round, percentiles are those of values in
+ * memory, and nothing of what was read stays. More are asked for than are looked for at once. */
+static void percentiles_of_streamed_calls(void)
+{
+    enum { CALLS = 70000, PERCENTS = 11 };
+    static int64_t start[CALLS], duration[CALLS];
+    const int64_t *columns[SP_COLUMN_COUNT] = {start, duration};
+    const sp_narrow_options everything = {.size = sizeof everything, .end_ns = INT64_C(1) << 60};
+    double percents[PERCENTS], held[PERCENTS], streamed[PERCENTS], loaded[PERCENTS];
+    uint64_t state = 99;
+    for (int i = 0; i < CALLS; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        start[i] = 10 * i;
+        duration[i] = i % 3 == 0 ? 7 : (int64_t)(state >> 40 >> state % 24);
+    }
+    for (int i = 0; i < PERCENTS; i++)
+        percents[i] = 100.0 * i / (PERCENTS - 1);
+    sp_row row = {.region = "x", .count = CALLS, .source_line = -1, .exclusive_total = -1};
+    sp_results *run = run_new(), *part = NULL;
+    CHECK_INT(sp_results_add_row(run, &row, columns, NULL), SP_OK);
+    row.rank = 1;
+    row.count = 40000;
+    CHECK_INT(sp_results_add_row(run, &row, columns, NULL), SP_OK);
+    CHECK_INT(sp_results_narrow(run, &everything, &part, NULL), SP_OK);
+    CHECK_INT(sp_results_percentiles(run, 0, NULL, 0, percents, PERCENTS, held, NULL), SP_OK);
+    CHECK_INT(sp_results_percentiles(part, 0, NULL, 0, percents, PERCENTS, loaded, NULL), SP_OK);
+    size_t most = sp_percentiles_most;
+    sp_percentiles_most = 100;
+    CHECK_INT(sp_results_percentiles(part, 0, NULL, 0, percents, PERCENTS, streamed, NULL), SP_OK);
+    sp_percentiles_most = most;
+    for (int i = 0; i < PERCENTS; i++) {
+        CHECK(streamed[i] == held[i]);
+        CHECK(loaded[i] == held[i]);
+    }
+    CHECK(held[0] >= 0 && held[0] < 7 && held[PERCENTS - 1] > 1000000);
+    CHECK(sp_run_held_column(run, 0, SP_COLUMN_DURATION) != NULL);
+    CHECK(sp_run_held_column(part, 0, SP_COLUMN_DURATION) == NULL);
+    sp_results_close(part);
+    sp_results_close(run);
+}
+
 /* A tiny spread on a huge mean: 1e15 + {0, 1, 2, 3} has the variance 1.25 exactly. */
 static void deviation_is_exact(void)
 {
@@ -275,6 +318,7 @@ int main(void)
     RUN(percentiles);
     RUN(percentiles_outside_the_scale);
     RUN(percentiles_of_odd_distributions);
+    RUN(percentiles_of_streamed_calls);
     RUN(deviation_is_exact);
     RUN(device_times_skip_missing);
     RUN(stored_statistics_pool);
