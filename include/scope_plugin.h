@@ -325,6 +325,22 @@ typedef struct sp_instrument {
     void (*release)(void *context);
 } sp_instrument;
 
+/* What an instrument of a module is to do. Zero-initialise, then set what is wanted; which of it counts is
+ * up to the instrument. */
+typedef struct sp_instrument_request {
+    size_t size;
+    const char *const *items; /* what to measure, by name; borrowed */
+    size_t num_items;
+    bool keeps_calls; /* the values of every call too */
+    bool with_kernel; /* what the kernel does for a thread counts, too */
+} sp_instrument_request;
+
+/* What a module scope_profiler_<name>.so exports: fills in a table. SP_ERR_UNSUPPORTED with what to do
+ * where it cannot measure here; nothing is to be released then. */
+#define SP_INSTRUMENT_SYMBOL "sp_instrument_module"
+typedef int (*sp_instrument_entry)(const sp_instrument_request *request, sp_instrument *out,
+                                   sp_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -230,8 +230,10 @@ static int add_group(sp_text *out, uint32_t rank, const counter_column *columns,
 }
 
 /* One table for each event group, in order of their first regions. */
-static int add_likwid(sp_text *out, uint32_t rank, sp_json_text by_tag, sp_error *error)
+static int add_likwid(sp_text *out, sp_results *results, uint32_t rank, sp_json_text by_tag,
+                      sp_error *error)
 {
+    (void)results;
     counter_columns columns = {.is_cut = false};
     sp_json_reader reader;
     sp_json_text tag, record;
@@ -265,6 +267,8 @@ static int add_likwid(sp_text *out, uint32_t rank, sp_json_text by_tag, sp_error
 
 /* ---- Perf events -----------------------------------------------------------------------------*/
 
+enum { MAX_EVENTS = 64 };
+
 /* Totals as {"event": total}, or as a list beside a list of names. */
 static sp_json_text event_name(sp_json_text record, size_t i)
 {
@@ -274,58 +278,222 @@ static sp_json_text event_name(sp_json_text record, size_t i)
     return get_item(find_member(record, "event_names"), i, &name) ? name : (sp_json_text){"", 0};
 }
 
-static double event_total(sp_json_text record, size_t i)
+/* Total of the event of that name; NaN: it was not counted. */
+static double event_total(sp_json_text record, sp_json_text name)
 {
     sp_json_text values = find_member(record, "values"), key, value;
     double number;
-    if (get_member(values, i, &key, &value))
+    for (size_t i = 0; (key = event_name(record, i)).length > 0; i++) {
+        if (!is_same(key, name))
+            continue;
+        if (!get_member(values, i, &key, &value))
+            return number_in(values, i);
         return sp_json_real_of(value, &number) ? number : (double)NAN;
-    return number_in(values, i);
+    }
+    return (double)NAN;
 }
 
-enum { MAX_EVENTS = 64 };
+/* What two events say together. */
+static const struct {
+    const char *title, *above, *below;
+    double factor;
+} derived[] = {
+    {"IPC", "instructions", "cycles", 1},
+    {"cache miss %", "cache-misses", "cache-references", 100},
+    {"branch miss %", "branch-misses", "branches", 100},
+    {"L1d miss %", "L1-dcache-load-misses", "L1-dcache-loads", 100},
+    {"LLC miss %", "LLC-load-misses", "LLC-loads", 100},
+};
+enum { NUM_DERIVED = sizeof derived / sizeof *derived };
 
-static int add_perf_events(sp_text *out, uint32_t rank, sp_json_text by_region, sp_error *error)
+typedef struct event_columns {
+    sp_json_text names[MAX_EVENTS];
+    size_t count;
+    bool shows[NUM_DERIVED];
+    bool is_scaled; /* some totals are estimates */
+} event_columns;
+
+static bool has_event(const event_columns *columns, sp_json_text name)
 {
-    const char *headers[MAX_EVENTS + 2] = {"region", "calls"};
-    sp_table table = {.num_columns = 2, .headers = headers, .is_indented = true};
+    for (size_t i = 0; i < columns->count; i++)
+        if (is_same(columns->names[i], name))
+            return true;
+    return false;
+}
+
+static sp_json_text as_json(const char *text)
+{
+    return (sp_json_text){text, strlen(text)};
+}
+
+/* The events of all regions, in the order in which they come up. */
+static void find_events(event_columns *columns, sp_json_text by_region)
+{
+    sp_json_reader reader;
+    sp_json_text name, record, event;
+    bool more = enter(&reader, by_region, SP_JSON_OBJECT);
+    while (more && (more = next_member(&reader, &name, &record))) {
+        columns->is_scaled |= is_same(find_member(record, "is_scaled"), as_json("true"));
+        for (size_t i = 0; (event = event_name(record, i)).length > 0; i++)
+            if (columns->count < MAX_EVENTS && !has_event(columns, event))
+                columns->names[columns->count++] = event;
+    }
+    for (size_t i = 0; i < NUM_DERIVED; i++)
+        columns->shows[i] = has_event(columns, as_json(derived[i].above)) &&
+                            has_event(columns, as_json(derived[i].below));
+}
+
+static void add_event_row(sp_table *table, const event_columns *columns, sp_json_text record)
+{
+    double count = NAN;
+    (void)sp_json_real_of(find_member(record, "calls"), &count);
+    add_number(table, count);
+    for (size_t i = 0; i < columns->count; i++)
+        add_number(table, event_total(record, columns->names[i]));
+}
+
+static void add_derived_row(sp_table *table, const event_columns *columns, sp_json_text record)
+{
+    for (size_t i = 0; i < NUM_DERIVED; i++) {
+        double below = event_total(record, as_json(derived[i].below));
+        double above = event_total(record, as_json(derived[i].above));
+        if (columns->shows[i])
+            add_number(table, below > 0 ? above / below * derived[i].factor : (double)NAN);
+    }
+}
+
+/* Headers of the events, decoded. How many there are; 0: memory is short. */
+static size_t add_event_headers(const event_columns *columns, sp_text *texts, const char **headers)
+{
+    size_t count = 2;
+    headers[0] = "region";
+    headers[1] = "calls";
+    for (size_t i = 0; i < columns->count; i++) {
+        add_decoded(&texts[i], columns->names[i]);
+        if (texts[i].failed || texts[i].bytes == NULL)
+            return 0;
+        headers[count++] = texts[i].bytes;
+    }
+    return count;
+}
+
+typedef void add_row(sp_table *table, const event_columns *columns, sp_json_text record);
+
+static void add_rows(sp_table *table, const event_columns *columns, sp_json_text by_region,
+                     add_row *add)
+{
+    sp_json_reader reader;
     sp_json_text name, record;
-    bool failed = false;
+    bool more = enter(&reader, by_region, SP_JSON_OBJECT);
+    while (more && (more = next_member(&reader, &name, &record))) {
+        add_decoded(&table->cells, name);
+        sp_table_end_cell(table);
+        add(table, columns, record);
+    }
+}
+
+static void add_derived(sp_text *out, const event_columns *columns, sp_json_text by_region)
+{
+    const char *headers[NUM_DERIVED + 1] = {"region"};
+    sp_table table = {.headers = headers, .num_columns = 1, .is_indented = true};
+    for (size_t i = 0; i < NUM_DERIVED; i++)
+        if (columns->shows[i])
+            headers[table.num_columns++] = derived[i].title;
+    if (table.num_columns > 1)
+        add_rows(&table, columns, by_region, add_derived_row);
+    write_table(out, "  Derived\n", &table);
+}
+
+static int add_perf_events(sp_text *out, sp_results *results, uint32_t rank,
+                           sp_json_text by_region, sp_error *error)
+{
+    event_columns columns = {.count = 0};
+    sp_text texts[MAX_EVENTS] = {{0}};
+    const char *headers[MAX_EVENTS + 2];
+    sp_table table = {.headers = headers, .is_indented = true};
+    sp_json_text name, record;
+    (void)results;
     if (!get_member(by_region, 0, &name, &record))
         return SP_OK;
-    for (size_t i = 0; !failed && i < MAX_EVENTS && event_name(record, i).length > 0; i++) {
-        sp_text header = {0};
-        add_decoded(&header, event_name(record, i));
-        headers[table.num_columns] = sp_text_take(&header);
-        failed = headers[table.num_columns] == NULL;
-        table.num_columns += !failed;
-        sp_text_release(&header);
-    }
-    sp_json_reader reader;
-    bool more = enter(&reader, by_region, SP_JSON_OBJECT);
-    while (!failed && more && (more = next_member(&reader, &name, &record))) {
-        sp_json_text calls = find_member(record, "calls");
-        double count = NAN;
-        add_decoded(&table.cells, name);
-        sp_table_end_cell(&table);
-        (void)sp_json_real_of(calls, &count);
-        add_number(&table, count);
-        for (size_t e = 0; e + 2 < table.num_columns; e++)
-            add_number(&table, event_total(record, e));
-    }
-    if (!failed)
+    find_events(&columns, by_region);
+    table.num_columns = add_event_headers(&columns, texts, headers);
+    if (table.num_columns > 0)
+        add_rows(&table, &columns, by_region, add_event_row);
+    if (table.num_columns > 0)
         sp_text_format(out, "\nPerf events (rank %" PRIu32 ")\n", rank);
     write_table(out, "", &table);
-    for (size_t c = 2; c < table.num_columns; c++)
-        free((char *)(uintptr_t)headers[c]);
-    return failed ? sp_fail_memory(error, "showing counters") : SP_OK;
+    add_derived(out, &columns, by_region);
+    if (columns.is_scaled)
+        sp_text_add(out, "  estimates: there were more events than counters, which took turns\n");
+    for (size_t i = 0; i < columns.count; i++)
+        sp_text_release(&texts[i]);
+    return table.num_columns == 0 ? sp_fail_memory(error, "showing counters") : SP_OK;
+}
+
+/* ---- CPU time --------------------------------------------------------------------------------*/
+
+/* Time of all calls of a region in ns, NaN when that is not known. */
+static double time_of(sp_results *results, uint32_t rank, sp_json_text name)
+{
+    sp_text plain = {0};
+    sp_statistics statistics;
+    sp_json_decode(&plain, name);
+    int64_t region = plain.bytes == NULL ? -1 : sp_results_find_region(results, plain.bytes);
+    int64_t row = region < 0 ? -1 : sp_results_find_row(results, (size_t)region, rank);
+    sp_text_release(&plain);
+    if (row < 0 || sp_results_row_statistics(results, (size_t)row, &statistics, NULL) != SP_OK)
+        return (double)NAN;
+    return (double)statistics.total;
+}
+
+static void add_seconds(sp_table *table, double ns)
+{
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.6f", ns / 1e9);
+    digits[strcspn(digits, ",.")] = '.';
+    sp_text_add(&table->cells, isnan(ns) ? "nan" : digits);
+    sp_table_end_cell(table);
+}
+
+/* Working and waiting: the time of a call that its thread spent on no processor is the difference. */
+static int add_cpu(sp_text *out, sp_results *results, uint32_t rank, sp_json_text by_region,
+                   sp_error *error)
+{
+    static const char *const headers[] = {"region",  "calls",       "time [s]",    "CPU [s]",
+                                          "waiting [s]", "waits",   "preemptions", "page faults"};
+    enum { NUM_COLUMNS = sizeof headers / sizeof *headers };
+    sp_table table = {.num_columns = NUM_COLUMNS, .headers = headers, .is_indented = true};
+    sp_json_text name, record;
+    sp_json_reader reader;
+    (void)error;
+    bool more = enter(&reader, by_region, SP_JSON_OBJECT);
+    while (more && (more = next_member(&reader, &name, &record))) {
+        double calls = NAN, time = time_of(results, rank, name);
+        double cpu = event_total(record, as_json("cpu_ns"));
+        (void)sp_json_real_of(find_member(record, "calls"), &calls);
+        add_decoded(&table.cells, name);
+        sp_table_end_cell(&table);
+        add_number(&table, calls);
+        add_seconds(&table, time);
+        add_seconds(&table, cpu);
+        add_seconds(&table, cpu > time ? 0 : time - cpu);
+        add_number(&table, event_total(record, as_json("waits")));
+        add_number(&table, event_total(record, as_json("preemptions")));
+        add_number(&table, event_total(record, as_json("minor_faults")) +
+                               event_total(record, as_json("major_faults")));
+    }
+    if (table.num_cells > 0)
+        sp_text_format(out, "\nCPU time (rank %" PRIu32 ")\n", rank);
+    write_table(out, "", &table);
+    return SP_OK;
 }
 
 /* ---- All -------------------------------------------------------------------------------------*/
 
-typedef int (*rank_writer)(sp_text *out, uint32_t rank, sp_json_text records, sp_error *error);
+typedef int (*rank_writer)(sp_text *out, sp_results *results, uint32_t rank, sp_json_text records,
+                           sp_error *error);
 
-static int add_ranks(sp_text *out, const sp_results *results, const sp_rank_filter *ranks,
+static int add_ranks(sp_text *out, sp_results *results, const sp_rank_filter *ranks,
                      const char *name, rank_writer write, sp_error *error)
 {
     int status = SP_OK;
@@ -341,14 +509,14 @@ static int add_ranks(sp_text *out, const sp_results *results, const sp_rank_filt
                 int64_t rank;
                 if (sp_json_integer_of(key, &rank) && rank >= 0 && rank <= UINT32_MAX &&
                     sp_rank_filter_takes(ranks, (uint32_t)rank))
-                    status = write(out, (uint32_t)rank, value, error);
+                    status = write(out, results, (uint32_t)rank, value, error);
             }
         }
     }
     return status;
 }
 
-int sp_add_counter_tables(sp_text *out, const sp_results *results, const sp_summary_options *options,
+int sp_add_counter_tables(sp_text *out, sp_results *results, const sp_summary_options *options,
                           sp_error *error)
 {
     sp_rank_filter ranks;
@@ -358,6 +526,8 @@ int sp_add_counter_tables(sp_text *out, const sp_results *results, const sp_summ
     status = add_ranks(out, results, &ranks, "json_likwid", add_likwid, error);
     if (status == SP_OK)
         status = add_ranks(out, results, &ranks, "json_perf_events", add_perf_events, error);
+    if (status == SP_OK)
+        status = add_ranks(out, results, &ranks, "json_cpu", add_cpu, error);
     sp_rank_filter_release(&ranks);
     return status;
 }

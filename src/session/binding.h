@@ -109,6 +109,11 @@ SP_API sp_profiler *sp_binding_default(void);
 SP_API sp_profiler *sp_binding_create(void);
 SP_API void sp_binding_destroy(sp_profiler *profiler);
 
+/* Opens the instrument of the module scope_profiler_<name>.so and fills in its table, for `instruments`
+ * of a configuration. SP_ERR_NO_MODULE, or what the instrument says. */
+SP_API int sp_binding_open_instrument(const char *name, const sp_instrument_request *request,
+                                      sp_instrument *out, sp_error *error);
+
 /* Starts a configuration, dropping what an earlier one recorded and did not publish (a default
  * profiler that native code started first is taken over with its calls). */
 SP_API int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *settings,

@@ -19,7 +19,9 @@
     X(SP_ENVIRONMENT_JOURNAL, "SCOPE_PROFILER_JOURNAL")                                            \
     X(SP_ENVIRONMENT_MAX_MEMORY, "SCOPE_PROFILER_MAX_MEMORY")                                      \
     X(SP_ENVIRONMENT_ON_FULL, "SCOPE_PROFILER_ON_FULL")                                            \
-    X(SP_ENVIRONMENT_OUTPUT, "SCOPE_PROFILER_OUTPUT")
+    X(SP_ENVIRONMENT_OUTPUT, "SCOPE_PROFILER_OUTPUT")                                              \
+    X(SP_ENVIRONMENT_PERF_EVENTS, "SCOPE_PROFILER_PERF_EVENTS")                                    \
+    X(SP_ENVIRONMENT_TRACK_CPU, "SCOPE_PROFILER_TRACK_CPU")
 
 typedef enum sp_environment_variable {
 #define SP_ENVIRONMENT_ENUM(enumerator, variable) enumerator,

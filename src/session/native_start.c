@@ -5,6 +5,7 @@
 #include "session/complaint.h"
 #include "session/environment.h"
 #include "session/final_signals.h"
+#include "session/instruments.h"
 #include "session/native_run.h"
 #include "session/native_values.h"
 #include "session/tags.h"
@@ -140,8 +141,10 @@ static int start(sp_profiler *profiler, const sp_native_settings *native, const 
                          "need a build with HDF5");
     else
         status = want_signals(values, error);
-    if (status == SP_OK)
+    if (status == SP_OK) {
+        settings.instruments = sp_instruments_of_settings(values);
         status = sp_profiler_start(profiler, &settings, error);
+    }
     free(path);
     return status;
 }

@@ -31,9 +31,22 @@ static void add_number(sp_environment_variable variable, sp_setting_value *value
             .is_given = true, .number = sp_setting_parse_number(text, &number) ? number : (double)NAN};
 }
 
+int sp_native_add_counters(sp_arena *arena, sp_setting_value values[SP_NUM_SETTINGS],
+                           sp_error *error)
+{
+    const char *events = sp_environment_text(SP_ENVIRONMENT_PERF_EVENTS);
+    if (sp_environment_text(SP_ENVIRONMENT_TRACK_CPU) != NULL)
+        values[SP_SETTING_TRACK_CPU] = (sp_setting_value){
+            .is_given = true, .flag = sp_environment_flag(SP_ENVIRONMENT_TRACK_CPU, false)};
+    return events == NULL ? SP_OK
+                          : sp_setting_parse(SP_SETTING_PERF_EVENTS, events, arena,
+                                             &values[SP_SETTING_PERF_EVENTS], error);
+}
+
 /* Variables that stand for a setting. Others are for starting and ending, which are no settings, or
  * add to what the program says (the tags). */
-static void add_environment(bool is_default, sp_setting_value values[])
+static int add_environment(bool is_default, sp_arena *arena, sp_setting_value values[],
+                           sp_error *error)
 {
     if (sp_environment_text(SP_ENVIRONMENT_DISABLE) != NULL)
         values[SP_SETTING_DEACTIVATE_PROFILING] = (sp_setting_value){
@@ -50,8 +63,9 @@ static void add_environment(bool is_default, sp_setting_value values[])
             values[texts[i].setting] = (sp_setting_value){.is_given = true, .text = text};
     }
     add_number(SP_ENVIRONMENT_CHECKPOINT_INTERVAL, &values[SP_SETTING_CHECKPOINT_INTERVAL]);
-    if (!is_default)
-        return;
+    int status = sp_native_add_counters(arena, values, error);
+    if (!is_default || status != SP_OK)
+        return status;
     if (sp_environment_text(SP_ENVIRONMENT_AGGREGATION) != NULL)
         values[SP_SETTING_AGGREGATION_MODE] = (sp_setting_value){
             .is_given = true, .flag = sp_environment_flag(SP_ENVIRONMENT_AGGREGATION, false)};
@@ -60,6 +74,7 @@ static void add_environment(bool is_default, sp_setting_value values[])
         values[SP_SETTING_FILE_PATH] = (sp_setting_value){.is_given = true, .text = output};
         values[SP_SETTING_DEACTIVATE_FILE_OUTPUT] = (sp_setting_value){.is_given = true};
     }
+    return SP_OK;
 }
 
 /* Settings that a file may share with Python programs and that do nothing here. */
@@ -93,7 +108,8 @@ int sp_native_gather(bool is_default, sp_arena *arena, sp_setting_value values[S
 {
     memset(values, 0, SP_NUM_SETTINGS * sizeof *values);
     int status = is_default ? add_file(arena, values, error) : SP_OK;
-    add_environment(is_default, values);
+    if (status == SP_OK)
+        status = add_environment(is_default, arena, values, error);
     for (int id = 0; id < SP_NUM_SETTINGS && status == SP_OK; id++)
         status = sp_setting_check((sp_setting_id)id, &values[id], error);
     return status == SP_OK ? sp_setting_check_together(values, error) : status;

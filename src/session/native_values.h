@@ -13,6 +13,10 @@
 int sp_native_gather(bool is_default, sp_arena *arena, sp_setting_value values[SP_NUM_SETTINGS],
                      sp_error *error);
 
+/* The part of it that says what is counted, for runs that the environment alone describes. */
+int sp_native_add_counters(sp_arena *arena, sp_setting_value values[SP_NUM_SETTINGS],
+                           sp_error *error);
+
 /* Path with {rank}, {pid}, {host}, {job} and {array} filled in; other braces stay. free() it; NULL: memory
  * is short. */
 char *sp_native_fill_in(const char *path, int rank);

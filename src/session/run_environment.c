@@ -7,7 +7,9 @@
 #include "session/complaint.h"
 #include "session/environment.h"
 #include "session/journal.h"
+#include "session/instruments.h"
 #include "session/native_run.h"
+#include "session/native_values.h"
 #include "session/setting_text.h"
 #include "session/summary.h"
 
@@ -43,6 +45,18 @@ static sp_setting_value setting_of(sp_environment_variable variable, sp_setting_
     return value;
 }
 
+/* Events that are none are said and not counted. */
+static void add_instruments(sp_settings *settings)
+{
+    sp_setting_value values[SP_NUM_SETTINGS] = {{.is_given = false}};
+    sp_arena texts = {0};
+    sp_error error;
+    if (sp_native_add_counters(&texts, values, &error) != SP_OK)
+        sp_complain("%s", error.text);
+    settings->instruments = sp_instruments_of_settings(values);
+    sp_arena_release(&texts);
+}
+
 static int start(sp_profiler *profiler, const char *path)
 {
     int64_t rank = sp_environment_rank();
@@ -60,6 +74,7 @@ static int start(sp_profiler *profiler, const char *path)
         .store = {.size = sizeof settings.store, .compression_level = -1},
     };
     sp_mutex_lock(&profiler->lock);
+    add_instruments(&settings);
     int status = sp_profiler_start(profiler, &settings, &profiler->last_error);
     profiler->is_host = profiler->is_run = status == SP_OK;
     sp_mutex_unlock(&profiler->lock);

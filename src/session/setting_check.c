@@ -10,7 +10,7 @@
 
 enum {
     LONGEST_FILTER = 8,
-    ROOM_FOR_CHOICES = 240 /* all choices of a setting, or names of settings, in a row */
+    ROOM_FOR_CHOICES = 512 /* all choices of a setting, or names of settings, in a row */
 };
 
 /* ---- One value -------------------------------------------------------------------------------*/
@@ -136,6 +136,15 @@ static int check_filter(const sp_setting *setting, sp_setting_value *value, sp_e
     return SP_OK;
 }
 
+/* An event by the number that the processor's manual gives it. */
+static bool is_raw_event(const char *event)
+{
+    static const char digits[] = "0123456789abcdefABCDEF";
+    size_t length = strlen(event);
+    return event[0] == 'r' && length >= 2 && length <= 17 &&
+           strspn(event + 1, digits) == length - 1;
+}
+
 static int check_events(const sp_setting *setting, const sp_setting_value *value, sp_error *error)
 {
     char choices[ROOM_FOR_CHOICES];
@@ -145,7 +154,7 @@ static int check_events(const sp_setting *setting, const sp_setting_value *value
                        "%s must name at least one event; supported: %s", setting->name, choices);
     for (size_t i = 0; i < value->num_items; i++) {
         const char *event = value->items[i];
-        if (find_choice(setting, event) == NULL)
+        if (find_choice(setting, event) == NULL && !is_raw_event(event))
             return sp_fail(error, SP_ERR_INVALID_ARGUMENT,
                            "%s: unknown event '%s'; supported: %s", setting->name, event, choices);
         for (size_t k = 0; k < i; k++)
@@ -229,38 +238,14 @@ static bool is_on(const sp_setting_value values[], sp_setting_id id)
     return values[id].flag || (values[id].is_given && values[id].num_items > 0);
 }
 
-/* SP_OK when none of the `others` is on, else the error that names all of them that are. */
-static int exclude(const sp_setting_value values[], sp_setting_id id, const sp_setting_id others[],
-                   size_t count, sp_error *error)
-{
-    char names[ROOM_FOR_CHOICES];
-    size_t used = 0;
-    for (size_t i = 0; is_on(values, id) && i < count; i++)
-        if (is_on(values, others[i]))
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
-                                     used == 0 ? "" : ", ", sp_setting_at(others[i])->name);
-    return used == 0 ? SP_OK
-                     : sp_fail(error, SP_ERR_INVALID_ARGUMENT, "%s cannot be combined with %s",
-                               sp_setting_at(id)->name, names);
-}
-
 int sp_setting_check_together(const sp_setting_value values[SP_NUM_SETTINGS], sp_error *error)
 {
-    /* Instruments that need a time line of single calls on one thread; totals alone are none. */
-    static const sp_setting_id needs_calls[] = {
-        SP_SETTING_USE_LINE_PROFILER, SP_SETTING_USE_GPU_TIMING, SP_SETTING_USE_NVTX,
-        SP_SETTING_USE_LIKWID,        SP_SETTING_PERF_EVENTS,    SP_SETTING_AGGREGATION_MODE};
-    const size_t all = sizeof needs_calls / sizeof *needs_calls, instruments = all - 1;
     int status = check_level(values, error);
     if (status == SP_OK && is_on(values, SP_SETTING_GPU_SYNC_ON_EXIT) &&
         !is_on(values, SP_SETTING_USE_GPU_TIMING))
         status = sp_fail(error, SP_ERR_INVALID_ARGUMENT,
                          "gpu_sync_on_exit requires use_gpu_timing=True");
     if (status == SP_OK)
-        status = exclude(values, SP_SETTING_AGGREGATION_MODE, needs_calls, instruments, error);
-    if (status == SP_OK)
-        status = exclude(values, SP_SETTING_TRACK_ASYNC, needs_calls, all, error);
-    if (status == SP_OK)
-        status = exclude(values, SP_SETTING_TRACK_THREADS, needs_calls, all, error);
+        status = sp_setting_combinations_check(values, error);
     return status;
 }

@@ -8,9 +8,11 @@ static const char *const output_modes[] = {"auto", "direct", "parallel", NULL};
 static const char *const on_full[] = {"spill", "aggregate", "ring", NULL};
 static const char *const filters[] = {"auto", "gzip", "lzf", "zstd", NULL};
 static const char *const events[] = {
-    "cycles",        "instructions", "cache-references", "cache-misses", "branches",
-    "branch-misses", "cpu-clock",    "task-clock",       "page-faults",  "context-switches",
-    NULL};
+    "cycles", "instructions", "cache-references", "cache-misses", "branches", "branch-misses",
+    "cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations", "minor-faults",
+    "major-faults", "ref-cycles", "stalled-cycles-frontend", "stalled-cycles-backend",
+    "L1-dcache-loads", "L1-dcache-load-misses", "L1-dcache-stores", "LLC-loads", "LLC-load-misses",
+    "dTLB-loads", "dTLB-load-misses", NULL};
 
 #define FLAG .kind = SP_SETTING_FLAG, .type = "bool"
 #define INTEGER .kind = SP_SETTING_INTEGER, .type = "int", .highest = INT64_MAX
@@ -29,7 +31,17 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
         {.name = "use_likwid", FLAG, .help = "Hardware counters through LIKWID markers."},
     [SP_SETTING_PERF_EVENTS] =
         {.name = "perf_events", .kind = SP_SETTING_EVENTS, .type = "str | Iterable[str]",
-         .choices = events, .help = "Linux perf events counted in every region."},
+         .choices = events, .is_native = true,
+         .help = "Linux perf events counted in every region; rNNN is an event by its number."},
+    [SP_SETTING_PERF_EVENTS_KERNEL] =
+        {.name = "perf_events_kernel", FLAG, .is_native = true,
+         .help = "Perf events count what the kernel does for the program, too."},
+    [SP_SETTING_TRACK_CPU] =
+        {.name = "track_cpu", FLAG, .is_native = true,
+         .help = "CPU time, waits and page faults of every region, beside its time."},
+    [SP_SETTING_COUNTERS_PER_CALL] =
+        {.name = "counters_per_call", FLAG, .is_native = true,
+         .help = "Store what was counted for every call, not for regions alone."},
     [SP_SETTING_USE_LINE_PROFILER] =
         {.name = "use_line_profiler", FLAG, .help = "Time the lines of registered functions."},
     [SP_SETTING_USE_MEMRAY] =

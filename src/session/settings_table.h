@@ -30,6 +30,9 @@ typedef enum sp_setting_id {
     SP_SETTING_LABEL,
     SP_SETTING_USE_LIKWID,
     SP_SETTING_PERF_EVENTS,
+    SP_SETTING_PERF_EVENTS_KERNEL,
+    SP_SETTING_TRACK_CPU,
+    SP_SETTING_COUNTERS_PER_CALL,
     SP_SETTING_USE_LINE_PROFILER,
     SP_SETTING_USE_MEMRAY,
     SP_SETTING_MEMORY_PROFILE_PATH,
@@ -128,6 +131,17 @@ SP_API int sp_setting_check(sp_setting_id id, sp_setting_value *value, sp_error 
 /* Checks what one setting asks of others, of values that passed sp_setting_check. */
 SP_API int sp_setting_check_together(const sp_setting_value values[SP_NUM_SETTINGS],
                                      sp_error *error);
+
+/* An instrument and a mode, and why they do not combine; NULL: they do. Every pair of the two lists, each
+ * from 0 on; SP_ERR_NOT_FOUND past their ends. */
+typedef struct sp_combination {
+    const sp_setting *instrument, *mode;
+    const char *reason;
+} sp_combination;
+
+SP_API int sp_setting_combination_at(size_t instrument, size_t mode, sp_combination *out);
+/* The part of sp_setting_check_together that goes by them. */
+int sp_setting_combinations_check(const sp_setting_value values[SP_NUM_SETTINGS], sp_error *error);
 
 /* The error about a value of another kind; `shown`: the value as the user wrote it. "Profiling setting
  * 'label' must be a string, got 3". Returns SP_ERR_INVALID_ARGUMENT. */

@@ -20,6 +20,7 @@ from scope_profiler.profile_config import ProfilingConfig, SetupOptions, load_pr
 
 DEFAULTS = {
     "file_path": "profiling_data.h5", "label": None, "use_likwid": False, "perf_events": (),
+    "perf_events_kernel": False, "track_cpu": False, "counters_per_call": False,
     "use_line_profiler": False, "use_memray": False, "memory_profile_path": None,
     "memray_native_traces": False, "memray_trace_python_allocators": False,
     "memray_follow_fork": False, "deactivate_profiling": False, "use_nvtx": False,
@@ -155,7 +156,9 @@ def test_a_level_without_compression_waits_for_one():
         ({"aggregation_mode": True, "use_gpu_timing": True}, ValueError, "aggregation_mode"),
         ({"aggregation_mode": True, "use_likwid": True}, ValueError, "aggregation_mode"),
         ({"aggregation_mode": True, "use_nvtx": True}, ValueError, "aggregation_mode"),
-        ({"aggregation_mode": True, "perf_events": "cycles"}, ValueError, "aggregation_mode"),
+        ({"track_async": True, "perf_events": "cycles"}, ValueError, "perf_events: it counts what"),
+        ({"aggregation_mode": True, "counters_per_call": True}, ValueError, "with counters_per_call"),
+        ({"perf_events": ["cycles", "rxyz"]}, ValueError, "unknown event 'rxyz'"),
         ({"track_threads": True, "use_likwid": True}, ValueError, "track_threads cannot be"),
         ({"track_threads": True, "aggregation_mode": True}, ValueError, "track_threads cannot be"),
         ({"track_async": True, "use_nvtx": True}, ValueError, "track_async cannot be"),
@@ -176,7 +179,6 @@ def test_bad_values_are_refused(settings, error, text):
         ({"use_line_profiler": True}, "line_profiler"),
         ({"use_nvtx": True}, "nvtx"),
         ({"use_gpu_timing": True}, "use_gpu_timing"),
-        ({"perf_events": ["cycles"]}, "perf_events"),
         ({"track_async": True}, "track_async"),
     ],
 )
@@ -469,13 +471,27 @@ def test_constructors(name, signature):
 TREE = Path(__file__).resolve().parents[2]
 
 
-def test_page_of_the_guide_is_the_table():
-    spec = importlib.util.spec_from_file_location(
-        "generate_settings_page", TREE / "tools" / "generate_settings_page.py"
-    )
+@pytest.mark.parametrize("subject", ["settings", "combinations"])
+def test_page_of_the_guide_is_the_table(subject):
+    name = f"generate_{subject}_page"
+    spec = importlib.util.spec_from_file_location(name, TREE / "tools" / f"{name}.py")
     generator = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generator)
-    assert (TREE / "docs" / "guide" / "settings.md").read_text(encoding="utf-8") == generator.page()
+    page = TREE / "docs" / "guide" / f"{subject}.md"
+    assert page.read_text(encoding="utf-8") == generator.page()
+
+
+@pytest.mark.parametrize(("instrument", "mode", "reason"), _recorder.combinations())
+def test_pairs_combine_or_say_why_not(instrument, mode, reason):
+    values = {"perf_events": ("task-clock",), "journal": "off"}
+    asked = {name: values.get(name, True) for name in (instrument, mode)}
+    if reason is None:
+        checked = _recorder.check_settings(asked)
+        assert checked[instrument] and checked[mode]
+        return
+    with pytest.raises(ValueError) as caught:
+        _recorder.check_settings(asked)
+    assert str(caught.value) == f"{mode} cannot be combined with {instrument}: {reason}"
 
 
 def test_options_of_the_command_are_settings():

@@ -19,7 +19,6 @@ _INSTRUMENTS = {
     "use_nvtx": "nvtx",
     "profile_mpi_calls": "mpi4py",
     "use_gpu_timing": None,
-    "perf_events": None,
     "track_async": None,
 }
 
@@ -245,6 +244,9 @@ class ProfilingConfig:
         file_path: str
         label: str | None
         use_likwid: bool
+        perf_events_kernel: bool
+        track_cpu: bool
+        counters_per_call: bool
         use_line_profiler: bool
         use_memray: bool
         memray_native_traces: bool

@@ -21,6 +21,7 @@ class Counters:
     _likwid: dict[int, dict[str, Any]]
     _likwid_environment: dict[int, dict[str, Any]]
     _perf_events: dict[int, dict[str, Any]]
+    _cpu: dict[int, dict[str, Any]]
     _line_profile: dict[int, list[Any]]
 
     @property
@@ -62,6 +63,28 @@ class Counters:
         if rank is not None:
             return {rank: dict(self._perf_events.get(rank, {}))}
         return {number: dict(names) for number, names in self._perf_events.items()}
+
+    @property
+    def has_cpu(self) -> bool:
+        """Whether CPU times of the regions are at hand (``track_cpu``)."""
+        return any(self._cpu.values())
+
+    def _set_cpu(self, cpu: dict[int, dict[str, Any]]) -> None:
+        """Takes CPU times over, into the run too, so that they are written with it."""
+        from ._records import store
+
+        self._cpu = cpu
+        store(self._run, {}, {}, {}, cpu=cpu)
+
+    def get_cpu(self, rank: int | None = None) -> dict[Any, Any]:
+        """Returns CPU times and waits as {rank: {region: totals}}, on request of one rank alone.
+
+        The values of the totals are ``cpu_ns``, ``waits``, ``preemptions``, ``minor_faults`` and
+        ``major_faults``.
+        """
+        if rank is not None:
+            return {rank: dict(self._cpu.get(rank, {}))}
+        return {number: dict(names) for number, names in self._cpu.items()}
 
     @property
     def line_profile(self) -> dict[int, list[Any]]:
@@ -275,6 +298,34 @@ def print_likwid_tables(
         print_likwid_table(table, stream=stream)
 
 
+#: What two events say together: title, event above, event below, factor.
+_DERIVED = (
+    ("IPC", "instructions", "cycles", 1),
+    ("cache miss %", "cache-misses", "cache-references", 100),
+    ("branch miss %", "branch-misses", "branches", 100),
+    ("L1d miss %", "L1-dcache-load-misses", "L1-dcache-loads", 100),
+    ("LLC miss %", "LLC-load-misses", "LLC-loads", 100),
+)
+
+
+def _print_derived(events: Sequence[str], rows: Iterable[Sequence[Any]], out: TextIO) -> None:
+    shown = [entry for entry in _DERIVED if entry[1] in events and entry[2] in events]
+    if not shown:
+        return
+    table = []
+    for name, _, *values in rows:
+        totals = dict(zip(events, values))
+        cells = [
+            totals[above] / totals[below] * factor
+            if totals[above] is not None and (totals[below] or 0) > 0
+            else float("nan")
+            for _, above, below, factor in shown
+        ]
+        table.append((name, *cells))
+    print("  Derived", file=out)
+    _print_outline(["region", *(entry[0] for entry in shown)], table, out)
+
+
 def print_perf_event_tables(
     results: ProfilingResults,
     include: Patterns = None,
@@ -287,4 +338,5 @@ def print_perf_event_tables(
     for table in perf_event_tables(results, include, exclude, ranks):
         print(f"Perf events (rank {table['rank']})", file=out)
         _print_outline(["region", "calls", *table["events"]], table["rows"], out)
+        _print_derived(table["events"], table["rows"], out)
         print(file=out)

@@ -46,6 +46,14 @@ def merge(
         merged._likwid.update(results._likwid)
         merged._likwid_environment.update(results._likwid_environment)
         merged._perf_events.update(results._perf_events)
+        merged._cpu.update(results._cpu)
         merged._line_profile.update(results._line_profile)
-    store(run, merged._likwid, merged._perf_events, merged._line_profile, merged._likwid_environment)
+    store(
+        run,
+        merged._likwid,
+        merged._perf_events,
+        merged._line_profile,
+        merged._likwid_environment,
+        merged._cpu,
+    )
     return merged

@@ -44,5 +44,6 @@ def narrowed(
     part._likwid = results._likwid
     part._likwid_environment = results._likwid_environment
     part._perf_events = results._perf_events
+    part._cpu = results._cpu
     part._line_profile = results._line_profile
     return part

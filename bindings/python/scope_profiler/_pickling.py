@@ -71,6 +71,7 @@ def _results(
     parts: dict[str, dict[int, Any]],
     is_in_memory: bool,
     likwid_environment: dict[int, dict[str, Any]],
+    cpu: dict[int, dict[str, Any]],
 ) -> ProfilingResults:
     regions = {
         name: MPIRegion(name, {rank: Region(**part) for rank, part in by_rank.items()})
@@ -80,6 +81,7 @@ def _results(
     results._is_in_memory = is_in_memory
     results._likwid_environment = likwid_environment
     store(results._run, {}, {}, {}, likwid_environment)
+    results._set_cpu(cpu)
     return results
 
 
@@ -110,4 +112,10 @@ def reduce_results(
         region.name: {rank: _arguments(region[rank]) for rank in region.ranks}
         for region in results
     }
-    return _results, (arguments, parts, results._is_in_memory, results._likwid_environment)
+    return _results, (
+        arguments,
+        parts,
+        results._is_in_memory,
+        results._likwid_environment,
+        results.get_cpu(),
+    )

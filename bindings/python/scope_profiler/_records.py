@@ -49,14 +49,19 @@ def _likwid(tag: str, record: Any) -> Any:
 
 
 def _totals(record: Any) -> Any:
-    from .perf_events import PerfEventTotals
+    from .perf_events import LaneTotals, PerfEventTotals
 
     if not isinstance(record, dict) or "values" not in record:
         return record
     values = record["values"]
     if not isinstance(values, dict):
         values = dict(zip(record.get("event_names", []), values))
-    return PerfEventTotals(int(record.get("calls", 0)), values)
+    lanes = tuple(
+        LaneTotals(lane["thread"], lane.get("task", -1), int(lane["calls"]), dict(lane["values"]))
+        for lane in record.get("lanes", ())
+    )
+    is_scaled = bool(record.get("is_scaled"))
+    return PerfEventTotals(int(record.get("calls", 0)), values, is_scaled, lanes)
 
 
 def _line(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,6 +83,9 @@ def load(results: ProfilingResults, run: Run) -> None:
     for rank, by_region in _by_rank(run, "json_perf_events"):
         totals = {name: _totals(record) for name, record in by_region.items()}
         results._perf_events.setdefault(rank, {}).update(totals)
+    for rank, by_region in _by_rank(run, "json_cpu"):
+        totals = {name: _totals(record) for name, record in by_region.items()}
+        results._cpu.setdefault(rank, {}).update(totals)
     for rank, records in _by_rank(run, "json_line_profile"):
         results._line_profile.setdefault(rank, []).extend(_line(record) for record in records)
 
@@ -95,7 +103,15 @@ def plain_totals(record: Any) -> Any:
     """Totals of perf events as a dictionary."""
     if not hasattr(record, "calls"):
         return record
-    return {"calls": record.calls, "values": dict(record.values)}
+    plain = {"calls": record.calls, "values": dict(record.values)}
+    if record.is_scaled:
+        plain["is_scaled"] = True
+    if record.lanes:
+        plain["lanes"] = [
+            {"thread": lane.thread, "task": lane.task, "calls": lane.calls, "values": lane.values}
+            for lane in record.lanes
+        ]
+    return plain
 
 
 def store(
@@ -104,6 +120,7 @@ def store(
     perf_events: Mapping[int, Mapping[str, Any]],
     line_profile: Mapping[int, Any],
     likwid_environment: Mapping[int, Any] | None = None,
+    cpu: Mapping[int, Mapping[str, Any]] | None = None,
 ) -> None:
     """Puts counters and line records into a run that is to be written."""
     for rank, environment in (likwid_environment or {}).items():
@@ -113,10 +130,11 @@ def store(
         if by_tag:
             records = {tag: plain_counters(record) for tag, record in by_tag.items()}
             run.add_extra_text("json_likwid", rank, _text(rank, records))
-    for rank, by_region in perf_events.items():
-        if by_region:
-            totals = {name: plain_totals(record) for name, record in by_region.items()}
-            run.add_extra_text("json_perf_events", rank, _text(rank, totals))
+    for name, ranks in (("json_perf_events", perf_events), ("json_cpu", cpu or {})):
+        for rank, by_region in ranks.items():
+            if by_region:
+                totals = {region: plain_totals(record) for region, record in by_region.items()}
+                run.add_extra_text(name, rank, _text(rank, totals))
     for rank, lines in line_profile.items():
         if lines:
             run.add_extra_text("json_line_profile", rank, _text(rank, list(lines)))

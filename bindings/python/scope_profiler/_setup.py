@@ -149,6 +149,7 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         mode = "aggregate"
     else:
         mode = "threaded" if config.track_threads else "time_only"
+    from ._instruments import open_instruments
     from ._source import locator
 
     return {
@@ -172,6 +173,7 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         "max_memory": _bound(config, "max_memory"),
         "on_full": _bound(config, "on_full"),
         "checkpoint_interval": _checkpoint_interval(config),
+        "instruments": open_instruments(config) if enabled else (),
     }
 
 

@@ -100,6 +100,9 @@ class ProfilingOptions:
     label: str | None = None
     use_likwid: bool | None = None
     perf_events: str | Iterable[str] | None = None
+    perf_events_kernel: bool | None = None
+    track_cpu: bool | None = None
+    counters_per_call: bool | None = None
     use_line_profiler: bool | None = None
     use_memray: bool | None = None
     memory_profile_path: Path | None = None
@@ -156,6 +159,9 @@ if TYPE_CHECKING:
         label: str | None
         use_likwid: bool | None
         perf_events: str | Iterable[str] | None
+        perf_events_kernel: bool | None
+        track_cpu: bool | None
+        counters_per_call: bool | None
         use_line_profiler: bool | None
         use_memray: bool | None
         memory_profile_path: Path | None

@@ -178,6 +178,7 @@ class ProfilingResults(Counters):
         self._likwid = {}
         self._likwid_environment = {}
         self._perf_events = {}
+        self._cpu = {}
         self._line_profile = {}
         names = run.region_names
         groups = run.rows_by_region()

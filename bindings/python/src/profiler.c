@@ -1,6 +1,7 @@
 #include "profiler.h"
 
 #include "decorated.h"
+#include "instruments.h"
 #include "trace.h"
 
 #include <stdlib.h>
@@ -107,6 +108,7 @@ static void stop(profiler_object *profiler)
 typedef struct configuration {
     PyObject *config, *tag_filter, *locate;
     PyObject *output; /* bytes that the settings borrow, owned; NULL: none */
+    PyObject *instruments; /* capsules, a tuple; NULL: none */
     PyObject *region_tags, *enable_tags; /* for native regions: tuples, whose texts are borrowed */
     const char *mode;
     int enabled, wants_text, traces;
@@ -160,8 +162,14 @@ static int configure_recorder(profiler_object *profiler, configuration *wanted)
     if (result == 0) {
         result = take_tags(wanted->enable_tags, &settings->enable_tags);
     }
+    const sp_instrument *tables[SP_INSTRUMENTS];
+    settings->instruments = tables;
+    if (result == 0) {
+        result = instruments_fill(wanted->instruments, tables, &settings->num_instruments);
+    }
     if (result == 0) {
         int status = sp_binding_configure(profiler->recorder, settings, &error);
+        instruments_taken(wanted->instruments);
         if (status != SP_OK) {
             recorder_raise(status, &error);
             result = -1;
@@ -178,7 +186,8 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                             "rank",         "max_memory",  "compression", "compression_level",
                             "chunk_size",   "tag_filter",  "locate",     "wants_text",
                             "traces",       "region_tags", "enable_tags", "journal",
-                            "journal_flush", "finalize_signals", "on_full", "checkpoint_interval", NULL};
+                            "journal_flush", "finalize_signals", "on_full", "checkpoint_interval",
+                            "instruments",  NULL};
     unsigned int rank = 0;
     Py_ssize_t max_memory = 0;
     Py_ssize_t chunk_size = 0;
@@ -187,7 +196,7 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
     out->config = out->tag_filter = out->locate = Py_None;
     out->settings.size = sizeof out->settings;
     out->settings.store.size = sizeof out->settings.store;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzzd:configure", names, &out->config,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzzdO!:configure", names, &out->config,
                                      &out->enabled, convert_output, &out->output, &out->mode, &rank,
                                      &max_memory, &out->settings.store.compression, &level,
                                      &chunk_size, &out->tag_filter, &out->locate,
@@ -196,7 +205,8 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                                      &out->settings.journal, &out->settings.journal_flush,
                                      &out->settings.finalize_signals,
                                      &out->settings.on_full,
-                                     &out->settings.checkpoint_interval)) {
+                                     &out->settings.checkpoint_interval, &PyTuple_Type,
+                                     &out->instruments)) {
         return -1;
     }
     out->settings.output = out->output == NULL ? NULL : PyBytes_AS_STRING(out->output);

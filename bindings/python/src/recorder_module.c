@@ -1,6 +1,7 @@
 #include "recorder_module.h"
 
 #include "decorated.h"
+#include "instruments.h"
 #include "lookup.h"
 #include "profiler.h"
 #include "region.h"
@@ -110,7 +111,10 @@ static PyMethodDef module_methods[] = {
     {"profilers", module_profilers, METH_NOARGS, "profilers()\n--\n\nAll profilers alive."},
     {"omp_max_threads", module_omp_max_threads, METH_NOARGS,
      "omp_max_threads()\n--\n\nThreads of the OpenMP runtime loaded here, 0 without one."},
+    {"open_instrument", (PyCFunction)(void (*)(void))instrument_open, METH_VARARGS | METH_KEYWORDS,
+     OPEN_INSTRUMENT_DOC},
     {"settings", settings_rows, METH_NOARGS, SETTINGS_DOC},
+    {"combinations", settings_combinations, METH_NOARGS, COMBINATIONS_DOC},
     {"check_settings", settings_check, METH_O, CHECK_SETTINGS_DOC},
     {"unknown_settings", settings_unknown, METH_VARARGS, UNKNOWN_SETTINGS_DOC},
     {NULL, NULL, 0, NULL},

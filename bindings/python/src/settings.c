@@ -91,6 +91,25 @@ PyObject *settings_rows(PyObject *module, PyObject *ignored)
     return rows;
 }
 
+PyObject *settings_combinations(PyObject *module, PyObject *ignored)
+{
+    (void)module;
+    (void)ignored;
+    PyObject *rows = PyList_New(0);
+    sp_combination pair;
+    for (size_t i = 0; rows != NULL && sp_setting_combination_at(i, 0, &pair) == SP_OK; i++) {
+        for (size_t k = 0; rows != NULL && sp_setting_combination_at(i, k, &pair) == SP_OK; k++) {
+            PyObject *row = Py_BuildValue("(ssz)", pair.instrument->name, pair.mode->name,
+                                          pair.reason);
+            if (row == NULL || PyList_Append(rows, row) < 0) {
+                Py_CLEAR(rows);
+            }
+            Py_XDECREF(row);
+        }
+    }
+    return rows;
+}
+
 /* ---- checking -------------------------------------------------------------------------------*/
 
 /* All the values, and what their texts are borrowed from. */

@@ -7,6 +7,11 @@
 #define SETTINGS_DOC                                                                               \
     "settings()\n--\n\nRows of the table: (name, kind, type, default, choices, group, field, help)."
 PyObject *settings_rows(PyObject *module, PyObject *ignored);
+/* combinations() */
+PyObject *settings_combinations(PyObject *module, PyObject *ignored);
+#define COMBINATIONS_DOC                                                                           \
+    "combinations()\n--\n\nInstruments and modes by pairs: (instrument, mode, why not or None)."
+
 
 #define CHECK_SETTINGS_DOC                                                                         \
     "check_settings(values, /)\n--\n\n"                                                            \

@@ -115,7 +115,11 @@ static void bad_values_are_named(void)
     refuses(SP_SETTING_HDF5_COMPRESSION, "nonenone1",
             "hdf5_compression must be 'auto', 'gzip', 'lzf', 'zstd' or None, got 'nonenone1'");
     const char *supported = "cycles, instructions, cache-references, cache-misses, branches, "
-                            "branch-misses, cpu-clock, task-clock, page-faults, context-switches";
+                            "branch-misses, cpu-clock, task-clock, page-faults, context-switches, "
+                            "cpu-migrations, minor-faults, major-faults, ref-cycles, "
+                            "stalled-cycles-frontend, stalled-cycles-backend, L1-dcache-loads, "
+                            "L1-dcache-load-misses, L1-dcache-stores, LLC-loads, LLC-load-misses, "
+                            "dTLB-loads, dTLB-load-misses";
     sp_text complaint = {0};
     sp_text_format(&complaint, "perf_events: unknown event 'cycels'; supported: %s", supported);
     refuses(SP_SETTING_PERF_EVENTS, "cycles,cycels", complaint.bytes);
@@ -176,15 +180,18 @@ static void settings_that_exclude_each_other(void)
     values[SP_SETTING_USE_NVTX] = on;
     values[SP_SETTING_PERF_EVENTS] =
         (sp_setting_value){.is_given = true, .items = events, .num_items = 1};
-    excludes(values, "aggregation_mode cannot be combined with use_nvtx, perf_events");
+    excludes(values, "aggregation_mode cannot be combined with use_nvtx: what it records belongs to single "
+             "calls, and totals keep none");
     values[SP_SETTING_USE_NVTX] = values[SP_SETTING_PERF_EVENTS] = (sp_setting_value){0};
     values[SP_SETTING_TRACK_THREADS] = on;
-    excludes(values, "track_threads cannot be combined with aggregation_mode");
+    excludes(values, "track_threads cannot be combined with aggregation_mode: lanes show single calls, and "
+             "totals keep none");
     values[SP_SETTING_TRACK_ASYNC] = on;
     values[SP_SETTING_AGGREGATION_MODE].flag = false;
     excludes(values, NULL);
     values[SP_SETTING_USE_LIKWID] = on;
-    excludes(values, "track_async cannot be combined with use_likwid");
+    excludes(values, "track_async cannot be combined with use_likwid: it counts what the thread does, so a "
+             "call that awaits would be charged what other tasks do meanwhile");
     values[SP_SETTING_USE_LIKWID].flag = false;
     values[SP_SETTING_GPU_SYNC_ON_EXIT] = on;
     excludes(values, "gpu_sync_on_exit requires use_gpu_timing=True");

@@ -1,0 +1,79 @@
+#include "session/instruments.h"
+
+#include "base/error.h"
+#include "base/module.h"
+#include "session/binding.h"
+#include "session/complaint.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool take(void *library, const char *path, void *context, sp_error *error)
+{
+    sp_instrument_entry *out = context;
+    *out = (sp_instrument_entry)sp_os_library_function(library, SP_INSTRUMENT_SYMBOL);
+    if (*out == NULL)
+        sp_fail(error, SP_ERR_NO_MODULE, "'%s' is not an instrument", path);
+    return *out != NULL;
+}
+
+int sp_binding_open_instrument(const char *name, const sp_instrument_request *request,
+                               sp_instrument *out, sp_error *error)
+{
+    char file[64], what[64];
+    sp_instrument_entry entry = NULL;
+    snprintf(file, sizeof file, "scope_profiler_%s.so", name);
+    snprintf(what, sizeof what, "instrument '%s', module", name);
+    sp_module module = {.file = file, .what = what,
+                        .asker = (sp_os_function)sp_binding_open_instrument,
+                        .folder = SP_MODULE_FOLDER, .take = take, .context = &entry};
+    if (strspn(name, "abcdefghijklmnopqrstuvwxyz_") != strlen(name) || strlen(name) > 32)
+        return sp_fail(error, SP_ERR_INVALID_ARGUMENT, "no instrument is called '%s'", name);
+    int status = sp_module_open(&module, error);
+    return status == SP_OK ? entry(request, out, error) : status;
+}
+
+typedef struct opened {
+    sp_instrument tables[SP_INSTRUMENTS];
+    const sp_instrument *pointers[SP_INSTRUMENTS];
+    size_t count;
+} opened;
+
+static void add(opened *all, const char *name, const sp_instrument_request *request)
+{
+    sp_error error;
+    sp_instrument *table = &all->tables[all->count];
+    if (sp_binding_open_instrument(name, request, table, &error) == SP_OK)
+        all->pointers[all->count++] = table;
+    else
+        sp_complain("%s; recording goes on without", error.text);
+}
+
+static void say(const char *text)
+{
+    sp_complain("%s", text);
+}
+
+sp_instruments *sp_instruments_of_settings(const sp_setting_value values[SP_NUM_SETTINGS])
+{
+    opened all = {.count = 0};
+    const sp_setting_value *events = &values[SP_SETTING_PERF_EVENTS];
+    sp_instrument_request request = {
+        .size = sizeof request,
+        .keeps_calls = values[SP_SETTING_COUNTERS_PER_CALL].flag,
+        .with_kernel = values[SP_SETTING_PERF_EVENTS_KERNEL].flag,
+    };
+    if (values[SP_SETTING_TRACK_CPU].flag)
+        add(&all, "cpu", &request);
+    if (events->is_given && events->num_items > 0) {
+        request.items = events->items;
+        request.num_items = events->num_items;
+        add(&all, "perf", &request);
+    }
+    sp_instruments *set = NULL;
+    sp_error error;
+    if (all.count > 0 &&
+        sp_instruments_create(all.pointers, all.count, say, &set, &error) != SP_OK)
+        sp_complain("%s; recording goes on without", error.text);
+    return set;
+}
