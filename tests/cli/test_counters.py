@@ -1,5 +1,6 @@
 """Counters in `inspect`: the tables that the release which wrote the file prints for it."""
 
+import json
 from pathlib import Path
 
 RECORDS = Path(__file__).resolve().parents[1] / "format" / "data" / "hdf5-records.h5"
@@ -79,3 +80,32 @@ def test_very_many_columns_are_cut_and_said(command):
                     f'"regions": [], "likwid": {{"0": {{"a": {{"cpus": {cpus}, "times": {cpus}}}}}}}}}')
     done = command("inspect", path)
     assert done.code == 0 and "(the first 128 columns of rank 0; a JSON export has all)" in done.out
+
+
+DERIVED = """\
+  Derived
+  ╭──────────┬───────┬─────────────────╮
+  │ region   │ IPC   │ branch miss %   │
+  ├──────────┼───────┼─────────────────┤
+  │ a        │ 2.5   │ 2               │
+  │ b        │ nan   │ nan             │
+  ╰──────────┴───────┴─────────────────╯
+  estimates: there were more events than counters, which took turns
+"""
+
+
+def test_derived_rates_and_estimates(command):
+    """What two events say together is a table of its own; what never had its turn is not 0."""
+    assert command("convert", RECORDS, "-o", "run.json", "-q").code == 0
+    path = command.folder / "run.json"
+    run = json.loads(path.read_text())
+    first = {"cycles": 400, "instructions": 1000, "branches": 50, "branch-misses": 1}
+    run["perf_events"] = {"0": {
+        "a": {"calls": 2, "values": first, "is_scaled": True},
+        "b": {"calls": 1, "values": {"instructions": 7, "cycles": 0}},
+    }}  # fmt: skip
+    path.write_text(json.dumps(run))
+    done = command("inspect", "run.json")
+    assert (done.code, done.err) == (0, "")
+    assert DERIVED in done.out
+    assert "│ b        │ 1       │ 0        │ 7              │ nan        │ nan             │" in done.out

@@ -225,6 +225,23 @@ def test_a_broken_file_is_said_and_nothing_is_recorded(tmp_path):
                    "(did you mean 'label'?) in 's.toml'\n")
 
 
+def test_counters_of_the_environment_and_of_a_file(tmp_path):
+    run(tmp_path, "track_cpu = true", SCOPE_PROFILER_PERF_EVENTS="task-clock, page-faults")
+    from scope_profiler import read_h5
+
+    counted = read_h5(tmp_path / "plain_rank00003.h5")
+    totals = counted.get_perf_events(3)[3]["a"]
+    assert list(totals.values) == ["task-clock", "page-faults"] and totals.calls > 0
+    assert counted.get_cpu(3)[3]["a"].calls == totals.calls
+
+
+def test_counters_that_cannot_be_had_cost_no_run(tmp_path):
+    _, files, err = run(tmp_path, "", SCOPE_PROFILER_PERF_EVENTS="rffffffffffffffff")
+    assert files == ["plain_rank00003.h5"]
+    assert err.startswith("scope-profiler: perf event 'rffffffffffffffff'")
+    assert err.endswith("; recording goes on without\n")
+
+
 def test_settings_of_python_are_left_aside_and_said(tmp_path):
     _, files, err = run(tmp_path, "use_memray = true\nrecursive_profile = true\ntrack_async = false")
     assert files == ["plain_rank00003.h5"]
