@@ -4,6 +4,7 @@
 #include "base/os/pages.h"
 #include "clock/clock.h"
 #include "recorder/drain.h"
+#include "recorder/lane_counts.h"
 #include "recorder/lane_counters.h"
 #include "recorder/fast.h"
 #include "recorder/stack.h"
@@ -79,6 +80,7 @@ void sp_lane_free(sp_lane *lane)
     sp_sums_release(&lane->sums);
     sp_counter_sums_release(&lane->counters);
     sp_sums_release(&lane->unkept);
+    sp_lane_release_counts(lane);
     sp_resolver_release(&lane->nesting);
     if (lane->free_room != NULL) {
         lane->free_room(lane, lane->room_bytes);
@@ -351,6 +353,7 @@ void sp_recording_adopt_instruments(sp_recording *recording, sp_instruments *ins
 static void collect(sp_recording *recording, sp_lane *lane, int64_t now_ns, int64_t cpu_ns)
 {
     sp_drain_other(lane);
+    sp_lane_collect_counts(lane);
     sp_frame *top = atomic_load_explicit(&lane->top, memory_order_relaxed);
     for (sp_frame *frame = lane->outermost; frame <= top; frame++) {
         if (!sp_frame_is_call(frame))

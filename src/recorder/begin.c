@@ -1,6 +1,7 @@
 #include "clock/clock.h"
 #include "recorder/attach.h"
 #include "recorder/inside.h"
+#include "recorder/lane_counts.h"
 #include "recorder/path.h"
 #include "recorder/stack.h"
 
@@ -16,7 +17,9 @@ static uint64_t tick_after_anchor(sp_lane *lane)
     return sp_tick_now();
 }
 
-static int begin(sp_recording *recording, sp_lane *lane, uint32_t region, uint32_t flags)
+/* `state`: RECORD, or COUNTED. */
+static int begin(sp_recording *recording, sp_lane *lane, uint32_t region, uint32_t flags,
+                 sp_region_state state)
 {
     if (!sp_try_enter(lane)) {
         sp_recording_lose(recording, SP_LOSS_SIGNAL_REENTRY, 1);
@@ -32,6 +35,10 @@ static int begin(sp_recording *recording, sp_lane *lane, uint32_t region, uint32
         sp_leave_with(lane, sp_stack_ignore(lane, top));
         return SP_ERR_NO_MEMORY;
     }
+    if (state == SP_REGION_COUNTED && sp_lane_count(lane, region)) {
+        sp_leave_with(lane, sp_stack_ignore(lane, top));
+        return SP_OK;
+    }
     sp_frame *frame = sp_stack_push(lane, top, region, flags);
     sp_lane_instruments_begin(lane, frame);
     uint64_t now = tick_after_anchor(lane);
@@ -46,13 +53,13 @@ int sp_path_begin(sp_recording *recording, uint32_t region, uint32_t flags)
     if (!sp_is_recording(recording))
         return SP_ERR_INACTIVE;
     sp_region_state state = sp_region_table_state(&recording->regions, region);
-    if (state != SP_REGION_RECORD)
+    if (!sp_region_state_is_on(state))
         return state == SP_REGION_DISABLED ? SP_OK : SP_ERR_INVALID_ARGUMENT;
     sp_lane *lane = sp_current_lane(recording);
     int saved_errno = errno;
     if (lane == NULL)
         lane = sp_lane_attach(recording);
-    int status = lane == NULL ? SP_ERR_NO_MEMORY : begin(recording, lane, region, flags);
+    int status = lane == NULL ? SP_ERR_NO_MEMORY : begin(recording, lane, region, flags, state);
     errno = saved_errno;
     return status;
 }
@@ -62,7 +69,7 @@ int sp_path_begin_token(sp_recording *recording, uint32_t region, int64_t *out_t
     const sp_lane *lane = sp_current_lane(recording);
     uint64_t before = lane == NULL ? 0 : lane->next_number;
     int status = sp_path_begin(recording, region, 0);
-    bool is_known = sp_region_table_state(&recording->regions, region) == SP_REGION_RECORD;
+    bool is_known = sp_region_state_is_on(sp_region_table_state(&recording->regions, region));
     *out_token = SP_PATH_NOTHING;
     lane = sp_current_lane(recording);
     if (status != SP_OK || lane == NULL || !is_known)

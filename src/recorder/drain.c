@@ -3,6 +3,7 @@
 #include "clock/clock.h"
 #include "log/pack.h"
 #include "recorder/lane_counters.h"
+#include "recorder/lane_counts.h"
 #include "recorder/lane_sums.h"
 #include "recorder/stack.h"
 
@@ -79,6 +80,11 @@ static void pack(sp_lane *lane, const span *records, size_t count, const sp_sink
     void *block = lane->lost > 0 ? NULL : reserve(lane, size, &why);
     if (block == NULL) {
         lose(lane, records, count, why);
+        bool is_stopping = why == SP_SINK_FULL &&
+                           atomic_load_explicit(&lane->recording->memory.on_full,
+                                                memory_order_relaxed) == SP_ON_FULL_STOP;
+        if (is_stopping)
+            atomic_store_explicit(&lane->recording->is_full, true, memory_order_relaxed);
         return;
     }
     sp_pack_begin(&lane->pack, block, size, lane->ring, lane->index, lane->num_calls);
@@ -151,6 +157,8 @@ static void drain_own(sp_lane *lane, sp_frame *top, const span *extra)
     sp_mutex_unlock(&lane->lock);
     if (resumed)
         sp_stack_mark_all(lane, top);
+    if (atomic_load_explicit(&lane->recording->is_full, memory_order_relaxed))
+        sp_recording_count_only(lane->recording, true);
     errno = saved_errno;
 }
 

@@ -8,7 +8,7 @@
 
 static bool records(const sp_recording *recording, uint32_t region)
 {
-    return sp_region_table_state(&recording->regions, region) == SP_REGION_RECORD;
+    return sp_region_state_is_on(sp_region_table_state(&recording->regions, region));
 }
 
 /* An end that found no open call. Calls that an earlier configuration left open on this thread may
@@ -170,7 +170,7 @@ int sp_path_append(sp_recording *recording, uint32_t region, int64_t start_ns, i
     sp_region_state state = sp_region_table_state(&recording->regions, region);
     if (state == SP_REGION_DISABLED)
         return SP_OK;
-    if (state != SP_REGION_RECORD || end_ns < start_ns)
+    if (!sp_region_state_is_on(state) || end_ns < start_ns)
         return SP_ERR_INVALID_ARGUMENT;
     int saved_errno = errno;
     sp_lane *lane = sp_current_lane(recording);

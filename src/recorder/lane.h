@@ -52,6 +52,12 @@ typedef struct sp_ring_state {
     uint64_t calls; /* running number of the first call in the ring */
 } sp_ring_state;
 
+/* Calls of a region that are only counted. */
+typedef struct sp_lane_counter {
+    _Atomic uint64_t count; /* by the owner */
+    uint64_t collected;     /* of them are in the sums */
+} sp_lane_counter;
+
 struct sp_lane {
     /* Every call touches these. Written by the owner, `states` by whoever pauses and resumes. */
     alignas(128) atomic_bool is_inside; /* the owner is on a path; a dummy always is */
@@ -96,6 +102,8 @@ struct sp_lane {
     sp_sums sums;          /* of drained calls; of those in blocks only as far as `summed` */
     sp_sink_cursor summed; /* see lane_sums.h */
     sp_counter_sums counters; /* of calls that are in no block: aggregate mode, and lost ones */
+    sp_lane_counter *counts; /* by region; the owner counts without the lock */
+    size_t num_counts;
     sp_sums unkept;        /* drained calls since the last publication that are in no block */
     uint64_t forgotten;    /* calls that were, before the oldest block there is */
     sp_resolver nesting; /* aggregate mode: child times of open calls, for exclusive times */

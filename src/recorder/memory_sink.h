@@ -15,7 +15,8 @@
 typedef enum sp_on_full {
     SP_ON_FULL_AGGREGATE, /* they are added up; older ones stay */
     SP_ON_FULL_SPILL,     /* they go to a temporary file; added up where there is none */
-    SP_ON_FULL_RING       /* the oldest are added up and make room */
+    SP_ON_FULL_RING,      /* the oldest are added up and make room */
+    SP_ON_FULL_STOP       /* later ones are counted */
 } sp_on_full;
 
 enum { SP_SPILL_FOLDERS = 3 };

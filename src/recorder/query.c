@@ -2,6 +2,7 @@
 
 #include "log/record.h"
 #include "recorder/drain.h"
+#include "recorder/lane_counts.h"
 #include "recorder/lane_sums.h"
 #include "recorder/stack.h"
 
@@ -31,7 +32,7 @@ static int64_t count_pending(const sp_lane *lane, uint32_t region)
 static int64_t count_summed(const sp_sums *sums, uint32_t region)
 {
     const sp_sum *sum = sp_sums_find(sums, region);
-    return sum == NULL ? 0 : (int64_t)(sum->count + sum->opened);
+    return sum == NULL ? 0 : (int64_t)(sum->count + sum->opened + sum->untimed);
 }
 
 int64_t sp_recording_num_calls(sp_recording *recording, uint32_t region)
@@ -43,6 +44,7 @@ int64_t sp_recording_num_calls(sp_recording *recording, uint32_t region)
         sp_lane *lane = recording->lanes.items[i];
         sp_mutex_lock(&lane->lock);
         sp_lane_update_sums(lane);
+        sp_lane_collect_counts(lane);
         count += count_summed(&lane->sums, region) + count_pending(lane, region) +
                  count_open(lane, region);
         sp_mutex_unlock(&lane->lock);
@@ -76,6 +78,7 @@ bool sp_recording_has_other_thread(sp_recording *recording, const int64_t *ident
 static void add_lane(sp_recording *recording, sp_lane *lane, uint32_t region, sp_sum *out)
 {
     sp_sums pending = {0};
+    sp_lane_collect_counts(lane);
     if (recording->is_aggregate) {
         sp_drain_other(lane);
     } else {

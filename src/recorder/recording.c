@@ -78,6 +78,8 @@ static void dismiss(sp_recording *recording, sp_lane *lane)
     sp_sums_release(&lane->sums);
     sp_counter_sums_release(&lane->counters);
     sp_sums_release(&lane->unkept);
+    for (size_t i = 0; i < lane->num_counts; i++) /* the owner may be counting */
+        lane->counts[i].collected = atomic_load_explicit(&lane->counts[i].count, memory_order_relaxed);
     lane->forgotten = 0;
     sp_resolver_release(&lane->nesting);
     bool is_free = lane->thread == NULL;
@@ -164,6 +166,7 @@ int sp_recording_start(sp_recording *recording, const sp_recording_settings *set
     recording->ring_words = settings->ring_words < SP_RING_MIN_WORDS ? SP_RING_WORDS
                                                                       : settings->ring_words;
     sp_recording_bound(recording, settings);
+    atomic_store(&recording->is_full, false);
     recording->sink = settings->sink == NULL ? &recording->memory.sink : settings->sink;
     start_clock(recording);
     bool has_clock = sp_timeline_num_anchors(&recording->timeline) > 0;

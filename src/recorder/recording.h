@@ -77,6 +77,7 @@ struct sp_recording {
     atomic_size_t unmatched_ends, crossing;
 
     sp_memory_sink memory;
+    atomic_bool is_full; /* there was no room, and calls are to be counted from now on */
     sp_sink *sink; /* of this configuration */
     size_t ring_words;
     sp_instruments *instruments; /* of this configuration, NULL: none */

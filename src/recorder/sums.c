@@ -146,6 +146,7 @@ void sp_sum_add(sp_sum *to, const sp_sum *from)
     to->maximum = from->maximum > to->maximum ? from->maximum : to->maximum;
     to->total += from->total;
     to->count += from->count;
+    to->untimed += from->untimed;
     to->opened += from->opened;
     to->resumptions += from->resumptions;
     to->exclusive += from->exclusive;
@@ -157,7 +158,7 @@ uint64_t sp_sums_move(sp_sums *to, sp_sums *from)
     for (size_t page = 0; page < from->num_pages; page++) {
         const sp_sum *cells = from->pages[page];
         for (size_t i = 0; cells != NULL && i < SP_SUMS_PAGE; i++) {
-            if (cells[i].count == 0 && cells[i].opened == 0)
+            if (cells[i].count == 0 && cells[i].opened == 0 && cells[i].untimed == 0)
                 continue;
             sp_sum *cell = sp_sums_cell(to, (uint32_t)(page * SP_SUMS_PAGE + i));
             if (cell != NULL)

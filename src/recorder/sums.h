@@ -12,6 +12,7 @@
 
 typedef struct sp_sum {
     uint64_t count;  /* calls that ended */
+    uint64_t untimed; /* calls that were only counted, beside the count */
     uint64_t opened; /* calls that were open when their thread ended or was taken away */
     uint64_t resumptions; /* of the count: later intervals of a generator or coroutine call */
     int64_t total, minimum, maximum; /* ns; minimum and maximum mean something with a count only */

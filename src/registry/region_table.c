@@ -22,7 +22,8 @@ const _Atomic uint8_t *sp_region_states_unknown(void)
 
 bool sp_region_table_init(sp_region_table *table)
 {
-    *table = (sp_region_table){.states = sp_os_reserve(SP_REGION_LIMIT)};
+    *table = (sp_region_table){.states = sp_os_reserve(SP_REGION_LIMIT),
+                               .record_as = SP_REGION_RECORD};
     return table->states != NULL;
 }
 
@@ -37,6 +38,7 @@ void sp_region_table_clear(sp_region_table *table)
     sp_number_map_release(&table->index);
     sp_arena_release(&table->texts);
     table->entries = NULL;
+    table->record_as = SP_REGION_RECORD;
     table->count = table->room = 0;
 }
 
@@ -75,8 +77,19 @@ bool sp_region_table_set(sp_region_table *table, int32_t region, sp_region_state
         return false;
     if (sp_region_table_find(table, region) == NULL && !add(table, region))
         return false;
+    state = state == SP_REGION_RECORD ? table->record_as : state;
     atomic_store_explicit(&table->states[region], (uint8_t)state, memory_order_relaxed);
     return true;
+}
+
+void sp_region_table_record_as(sp_region_table *table, sp_region_state state)
+{
+    table->record_as = state;
+    for (size_t i = 0; i < table->count; i++) {
+        int32_t region = table->entries[i].region;
+        if (sp_region_state_is_on(sp_region_table_state(table, (uint32_t)region)))
+            atomic_store_explicit(&table->states[region], (uint8_t)state, memory_order_relaxed);
+    }
 }
 
 bool sp_region_table_source(sp_region_table *table, sp_region_entry *entry, const char *file,

@@ -18,7 +18,8 @@
 typedef enum sp_region_state {
     SP_REGION_UNKNOWN = 0,
     SP_REGION_RECORD = 1,
-    SP_REGION_DISABLED = 2
+    SP_REGION_DISABLED = 2,
+    SP_REGION_COUNTED = 3 /* its calls are counted, and that is all */
 } sp_region_state;
 
 typedef struct sp_region_entry {
@@ -34,6 +35,7 @@ typedef struct sp_region_table {
     /* SP_REGION_LIMIT bytes of address space, so an id never needs a bound that can change and the
      * table never moves. */
     _Atomic uint8_t *states;
+    sp_region_state record_as; /* what regions that are to record get: RECORD or COUNTED */
     sp_region_entry *entries; /* in order of creation */
     size_t count, room;
     sp_number_map index; /* region -> position in entries */
@@ -54,6 +56,15 @@ static inline sp_region_state sp_region_table_state(const sp_region_table *table
                ? (sp_region_state)atomic_load_explicit(&table->states[region], memory_order_relaxed)
                : SP_REGION_UNKNOWN;
 }
+
+/* Whether it belongs to those that record, in whatever way. */
+static inline bool sp_region_state_is_on(sp_region_state state)
+{
+    return state == SP_REGION_RECORD || state == SP_REGION_COUNTED;
+}
+
+/* Regions that record do so in another way, those made later too. */
+void sp_region_table_record_as(sp_region_table *table, sp_region_state state);
 
 /* Makes the region known, or changes its state. False when memory is short. */
 bool sp_region_table_set(sp_region_table *table, int32_t region, sp_region_state state);

@@ -19,7 +19,8 @@ static sp_on_full on_full_of(const char *choice)
         sp_on_full on_full;
     } all[] = {{"spill", SP_ON_FULL_SPILL},
                {"aggregate", SP_ON_FULL_AGGREGATE},
-               {"ring", SP_ON_FULL_RING}};
+               {"ring", SP_ON_FULL_RING},
+               {"stop", SP_ON_FULL_STOP}};
     for (size_t i = 0; choice != NULL && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].choice, choice) == 0)
             return all[i].on_full;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "clock/clock.h"
 #include "recorder/drain.h"
+#include "recorder/lane_counts.h"
 #include "recorder/lane_sums.h"
 #include "recorder/query.h"
 #include "session/journal.h"
@@ -116,6 +117,7 @@ static void harvest_lane(harvest *h, const sp_sink_table *table, sp_lane *lane,
     sp_mutex_lock(&lane->lock);
     sp_drain_other(lane);
     take_blocks(h, table, lane, mark, SIZE_MAX);
+    sp_lane_collect_counts(lane);
     h->failed = sp_sums_move(&h->unkept, &lane->unkept) > 0 || h->failed;
     add_open_calls(h, lane);
     if (h->generation != 0)
@@ -304,6 +306,7 @@ static void settle(sp_profiler *profiler, harvest *h, sp_assembly_result *result
                    bool with_open_calls)
 {
     drop_blocks(h, &profiler->recording, result, with_open_calls);
+    sp_recording_count_only(&profiler->recording, false); /* there is room again */
     sp_profiler_release_states(profiler);
     profiler->states = result->states;
     profiler->num_states = result->num_states;

@@ -2,22 +2,24 @@
 
 #include <stdlib.h>
 
-enum { CALLS, TOTALS, MINIMUMS, MAXIMUMS, NUM_COLUMNS };
+enum { CALLS, TOTALS, MINIMUMS, MAXIMUMS, UNTIMED, NUM_COLUMNS };
 
 static void put(sp_unkept_extras *out, size_t room, size_t row, const char *name, const sp_sum *sum)
 {
     out->names[row] = name;
     out->numbers[CALLS * room + row] = (int64_t)sum->count;
     out->numbers[TOTALS * room + row] = sum->total;
-    out->numbers[MINIMUMS * room + row] = sum->minimum;
-    out->numbers[MAXIMUMS * room + row] = sum->maximum;
+    out->numbers[MINIMUMS * room + row] = sum->count == 0 ? 0 : sum->minimum;
+    out->numbers[MAXIMUMS * room + row] = sum->count == 0 ? 0 : sum->maximum;
+    out->numbers[UNTIMED * room + row] = (int64_t)sum->untimed;
 }
 
 bool sp_unkept_fill(const sp_sums *sums, const sp_region_snapshot *regions, uint32_t rank,
                     sp_unkept_extras *out)
 {
     static const char *const columns[NUM_COLUMNS] = {"totals_calls", "totals_ns",
-                                                     "totals_minimum_ns", "totals_maximum_ns"};
+                                                     "totals_minimum_ns", "totals_maximum_ns",
+                                                     "totals_untimed"};
     size_t room = regions->count, rows = 0;
     if (sums->num_pages == 0)
         return true;
@@ -28,7 +30,7 @@ bool sp_unkept_fill(const sp_sums *sums, const sp_region_snapshot *regions, uint
     for (size_t i = 0; i < room; i++) {
         sp_assemble_region region;
         const sp_sum *sum = sp_sums_find(sums, (uint32_t)regions->entries[i].region);
-        if (sum != NULL && sum->count > 0 &&
+        if (sum != NULL && sum->count + sum->untimed > 0 &&
             sp_region_snapshot_look_up(regions, (uint32_t)regions->entries[i].region, &region))
             put(out, room, rows++, region.name, sum);
     }

@@ -6,14 +6,14 @@
 #include "recorder/sums.h"
 #include "session/region_snapshot.h"
 
-enum { SP_UNKEPT_ARRAYS = 5 };
+enum { SP_UNKEPT_ARRAYS = 6 };
 
 /* Zeroed memory is none. */
 typedef struct sp_unkept_extras {
     sp_extra extras[SP_UNKEPT_ARRAYS];
     size_t count;
     const char **names;
-    int64_t *numbers; /* four arrays, one after the other */
+    int64_t *numbers; /* five arrays, one after the other */
 } sp_unkept_extras;
 
 /* Names are borrowed from the process-wide table. False: memory is short. */

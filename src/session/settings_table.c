@@ -5,7 +5,7 @@
 
 static const char *const details[] = {"minimal", "full", NULL};
 static const char *const output_modes[] = {"auto", "direct", "parallel", NULL};
-static const char *const on_full[] = {"spill", "aggregate", "ring", NULL};
+static const char *const on_full[] = {"spill", "aggregate", "ring", "stop", NULL};
 static const char *const filters[] = {"auto", "gzip", "lzf", "zstd", NULL};
 static const char *const events[] = {
     "cycles", "instructions", "cache-references", "cache-misses", "branches", "branch-misses",
@@ -135,8 +135,8 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
     [SP_SETTING_ON_FULL] =
         {.name = "on_full", .kind = SP_SETTING_CHOICE, .type = "str", .initial = "spill",
          .choices = on_full, .is_native = true,
-         .help = "What happens then: spill (to a temporary file), aggregate (totals from there on) or "
-                 "ring (the newest calls stay)."},
+         .help = "What happens then: spill (to a temporary file), aggregate (totals from there on), "
+                 "ring (the newest calls stay) or stop (calls are only counted)."},
     [SP_SETTING_CHECKPOINT_INTERVAL] =
         {.name = "checkpoint_interval", .kind = SP_SETTING_NUMBER, .type = "float", .lowest = 0,
          .highest = INT64_MAX, .is_native = true,

@@ -44,10 +44,11 @@ def rows_and_totals(path):
         if "totals_regions" not in extra:
             return rows[index], 0
         listed = [name.decode() for name in extra["totals_regions"][()]]
-        return rows[index], int(extra["totals_calls"][listed.index("work")])
+        at = listed.index("work")
+        return rows[index], int(extra["totals_calls"][at] + extra["totals_untimed"][at])
 
 
-@pytest.mark.parametrize("on_full", ["spill", "aggregate", "ring"])
+@pytest.mark.parametrize("on_full", ["spill", "aggregate", "ring", "stop"])
 def test_counts_are_exact(tmp_path, on_full):
     done = run(tmp_path, {"max_memory": "1MB", "on_full": on_full})
     rows, totals = rows_and_totals(tmp_path / "run.h5")
@@ -57,6 +58,8 @@ def test_counts_are_exact(tmp_path, on_full):
     if on_full == "spill":
         assert totals == 0
         assert "no room" not in shown
+    elif on_full == "stop":
+        assert "without a time" in shown
     else:
         assert totals > 10_000
         assert f"count beside the table: work {totals} (" in shown
@@ -113,3 +116,52 @@ def test_sizes_in_files(tmp_path, text):
 
     config = ProfilingConfig(**loaded)
     assert (config.max_memory, config.on_full) == (64 << 20, "ring")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 3 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", folder], capture_output=True, text=True
+    ) if os.geteuid() == 0 else None  # fmt: skip
+    if mounted is None or mounted.returncode != 0:
+        pytest.skip("a file system of its own can be mounted by root only")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.parametrize("on_full", ["spill", "aggregate", "stop"])
+def test_a_full_disk_costs_detail_and_no_count(small_disk, on_full):
+    """First the journal fails, then what takes its place, then the profile. With room on the disk the
+    same run is written, and every call is in a row or in the totals."""
+    script = f"""
+        import os, subprocess
+        from scope_profiler import ProfileManager
+        ProfileManager.setup(file_path="run.h5", max_memory="1MB", on_full={on_full!r})
+        region = ProfileManager.region("work")
+        for _ in range(1_500_000):
+            with region:
+                pass
+        assert region.num_calls == 1_500_000, region.num_calls
+        try:
+            ProfileManager.finalize(verbose=False)
+        except OSError as error:
+            assert "run.h5" in str(error) and error.errno == 28, error
+        else:
+            raise AssertionError("there was room")
+        assert not [name for name in os.listdir() if name.endswith(".h5")], os.listdir()
+        subprocess.run(["mount", "-o", "remount,size=64m", os.getcwd()], check=True)
+        ProfileManager.finalize(verbose=False)
+    """
+    environment = {key: value for key, value in os.environ.items() if key != "TMPDIR"}
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], cwd=small_disk, text=True,
+                          capture_output=True, env=environment)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("cannot be written: No space left on device; recording goes on") == 1
+    assert done.stderr.count("the temporary file cannot be written") == (on_full == "spill")
+    rows, totals = rows_and_totals(small_disk / "run.h5")
+    assert rows + totals == 1_500_000
+    assert rows > 100_000 and totals > 100_000
+    assert os.listdir(small_disk) == ["run.h5"]

@@ -5,6 +5,7 @@
 #include "recorder_case.h"
 
 #include "clock/clock.h"
+#include "recorder/lane_counts.h"
 
 enum { CALLS = 500000, LIMIT = 1200 * 1024, LENGTH = 7, STEP = 12 };
 
@@ -128,6 +129,59 @@ static void the_newest_stay(void)
     sp_vector_release(&run.calls);
 }
 
+/* No time is taken once there is no room; every call counts, also those inside calls that are only
+ * counted, and a call that was open before ends with its time. */
+static void later_ones_are_counted(void)
+{
+    uint32_t region = record(SP_ON_FULL_STOP, NULL);
+    sp_sum sum;
+    sp_recording_sum(&recording, region, &sum);
+    read_run run = read_recording(&recording);
+    size_t lost = atomic_load(&recording.lost[SP_LOSS_MEMORY_FULL]);
+    check_row(&run, 0);
+    CHECK(run.calls.count > 10000);
+    CHECK(sum.untimed > CALLS / 4);
+    CHECK_INT(sum.count, run.calls.count + lost);
+    CHECK_INT(sum.count + sum.untimed, CALLS);
+    CHECK_INT(sum.total, (int64_t)sum.count * LENGTH);
+    CHECK_INT(sp_sums_find(&lane()->unkept, region)->untimed, sum.untimed);
+    CHECK_INT(sp_recording_num_calls(&recording, region), CALLS);
+    CHECK_INT(atomic_load(&recording.unmatched_ends), 0);
+    sp_vector_release(&run.calls);
+}
+
+static void counted_calls_nest_as_others(void)
+{
+    uint32_t a = case_region(&recording, "a"), b = case_region(&recording, "b");
+    int64_t before = sp_recording_num_calls(&recording, a);
+    CHECK_INT(case_begin(&recording, a), SP_OK);
+    CHECK_INT(case_begin(&recording, b), SP_OK);
+    CHECK_INT(case_begin(&recording, a), SP_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(case_end(&recording, i == 0 ? a : b), SP_OK);
+    CHECK_INT(case_end(&recording, a), SP_OK);
+    CHECK_INT(case_end(&recording, a), SP_ERR_UNMATCHED_END);
+    CHECK_INT(sp_recording_num_calls(&recording, a), before + 2);
+    CHECK_INT(sp_recording_num_calls(&recording, b), 1);
+    int64_t token;
+    CHECK_INT(sp_path_begin_token(&recording, b, &token), SP_OK);
+    CHECK_INT(sp_path_end_token(&recording, token), SP_OK);
+    CHECK_INT(sp_recording_num_calls(&recording, b), 2);
+    /* Recorded again, while one that is counted is open. */
+    case_begin(&recording, a);
+    sp_recording_count_only(&recording, false);
+    sp_fake_tick += 3;
+    case_begin(&recording, b);
+    sp_fake_tick += 5;
+    CHECK_INT(case_end(&recording, b), SP_OK);
+    CHECK_INT(case_end(&recording, a), SP_OK);
+    sp_sum sum;
+    sp_recording_sum(&recording, b, &sum);
+    CHECK_INT(sum.untimed, 2);
+    CHECK_INT(sum.count, 1);
+    CHECK_INT(sum.total, 5);
+}
+
 /* While a publication looks at them, old calls stay and new ones are added up. */
 static void nothing_is_pushed_out_of_a_publication(void)
 {
@@ -153,6 +207,8 @@ int main(void)
     RUN(the_oldest_stay);
     RUN(the_newest_stay);
     RUN(nothing_is_pushed_out_of_a_publication);
+    RUN(later_ones_are_counted);
+    RUN(counted_calls_nest_as_others);
     sp_recording_release(&recording);
     return check_result();
 }
