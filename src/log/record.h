@@ -21,7 +21,8 @@ typedef enum sp_record_kind {
     SP_RECORD_CALL = 0,
     /* 10 words, see below. Everything the short form cannot say. */
     SP_RECORD_CALL_MARKED = 1,
-    /* 1 word: the records that follow belong to lane <region field>. */
+    /* 1 word: the records that follow belong to lane <region field>. The depth field is the recorder's
+     * own: the slot of the lane's task within its thread, 0: the lane is the thread's. */
     SP_RECORD_LANE = 2,
     /* 3 words: first, start tick, end tick: time this thread spent draining. Not a call. */
     SP_RECORD_DRAIN = 3,
@@ -40,7 +41,8 @@ typedef enum sp_side_kind {
     SP_SIDE_PAYLOAD = 3,  /* number of an instrument, then bytes of its own */
     /* Numbers as in base/number_bytes.h: ticket of the call plus one (0: it has none), then pairs of
      * ticket and ns of device time, of calls that ended earlier on any lane. */
-    SP_SIDE_DEVICE = 4
+    SP_SIDE_DEVICE = 4,
+    SP_SIDE_AWAIT = 5 /* u64, ticks of the call in which its task did not run */
 } sp_side_kind;
 
 enum {
@@ -91,6 +93,9 @@ enum {
                                      parent, takes the next begin number, covers nobody's time */
     SP_CALL_OPEN = 1u << 4        /* still open when nothing could follow: end = last known time */
 };
+
+/* Lanes of threads are numbered from 0, those of tasks from here. */
+#define SP_RECORD_TASK_LANES (UINT32_C(1) << 24)
 
 #define SP_RECORD_NO_PARENT (~UINT64_C(0))
 

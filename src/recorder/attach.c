@@ -8,6 +8,7 @@
 #include "recorder/lane_counters.h"
 #include "recorder/fast.h"
 #include "recorder/stack.h"
+#include "recorder/task.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -27,6 +28,8 @@ sp_lane sp_lane_dummy = REFUSING_LANE;
 static sp_lane occupied = REFUSING_LANE;
 
 _Thread_local sp_lane *sp_lane_current = &sp_lane_dummy;
+
+static _Atomic uint64_t newest_stamp;
 
 static void thread_ends(void *value);
 
@@ -75,6 +78,7 @@ static bool make_slot(sp_thread *thread, uint32_t slot)
 
 void sp_lane_free(sp_lane *lane)
 {
+    sp_tasks_drop(lane);
     sp_stack_release(lane);
     sp_lane_instruments_detach(lane);
     sp_sums_release(&lane->sums);
@@ -201,7 +205,7 @@ static bool admit(sp_recording *recording, sp_lane *lane)
     lane->state.calls = 0;
     lane->num_calls = 0;
     lane->published = lane->words;
-    lane->limit = lane->words + lane->num_words - (SP_RECORD_CALL_WORDS - 1);
+    lane->limit = sp_lane_full_limit(lane);
     atomic_store_explicit(&lane->head, lane->words, memory_order_release);
     recording->lanes.items[recording->lanes.count++] = lane;
     return true;
@@ -213,8 +217,15 @@ static void assign(sp_recording *recording, sp_lane *lane, sp_thread *thread)
     lane->recording = recording;
     lane->thread = thread;
     lane->next_number = 0;
-    lane->lost = 0;
+    lane->is_losing = false;
     lane->index = (uint32_t)recording->threads.count - 1;
+    lane->thread_index = lane->told = lane->packed = lane->index;
+    lane->packed_slot = 0;
+    lane->strand = &lane->own;
+    lane->own.index = lane->index;
+    lane->own.slot = 0;
+    lane->own.lost = 0;
+    lane->stamp = atomic_fetch_add_explicit(&newest_stamp, 1, memory_order_relaxed) + 1;
     lane->state.lane = lane->index;
     lane->anchor_due = 0;
     lane->generation = atomic_load_explicit(&recording->generation, memory_order_relaxed);
@@ -228,6 +239,8 @@ static sp_lane *find_lane(sp_recording *recording, sp_lane *own)
     sp_lane *lane = own != NULL ? NULL : find_free(recording);
     if (lane != NULL)
         return lane;
+    if (own != NULL)
+        sp_tasks_drop(own);
     uint64_t abandoned = own != NULL ? own->abandoned + sp_stack_count_due(own) : 0;
     /* Memory that other processes look at belongs to one configuration. */
     bool is_kept = own != NULL && own->free_room == NULL &&
@@ -349,31 +362,36 @@ void sp_recording_adopt_instruments(sp_recording *recording, sp_instruments *ins
         sp_instruments_let_go(instruments);
 }
 
-/* What a thread leaves behind: its last records, its sums, the calls that nobody will end. */
-static void collect(sp_recording *recording, sp_lane *lane, int64_t now_ns, int64_t cpu_ns)
+void sp_lane_give_up(sp_lane *lane, const sp_frame *frame, const sp_frame *top)
 {
-    sp_drain_other(lane);
-    sp_lane_collect_counts(lane);
-    sp_frame *top = atomic_load_explicit(&lane->top, memory_order_relaxed);
-    for (sp_frame *frame = lane->outermost; frame <= top; frame++) {
+    for (; frame <= top; frame++) {
         if (!sp_frame_is_call(frame))
             continue;
         sp_sum *sum = sp_sums_cell(&lane->sums, (uint32_t)sp_frame_key(frame));
         if (sum != NULL)
             sum->opened++;
-        sp_recording_lose(recording, SP_LOSS_THREAD_EXIT, 1);
+        sp_recording_lose(lane->recording, SP_LOSS_THREAD_EXIT, 1);
     }
+}
+
+/* What a thread leaves behind: its last records, its sums, the calls that nobody will end. */
+static void collect(sp_recording *recording, sp_lane *lane, int64_t now_ns, int64_t cpu_ns)
+{
+    sp_drain_other(lane);
+    sp_lane_collect_counts(lane);
+    sp_tasks_drop(lane);
+    sp_lane_give_up(lane, lane->outermost, atomic_load_explicit(&lane->top, memory_order_relaxed));
     uint64_t lost = sp_sums_move(&recording->past, &lane->sums) +
                     sp_sums_move(&recording->unkept, &lane->unkept);
     sp_lane_move_counters(lane, &recording->past_counters);
     if (lost > 0)
         sp_recording_lose(recording, SP_LOSS_OUT_OF_MEMORY, lost);
     sp_resolver_release(&lane->nesting);
-    sp_thread_info *info = &recording->threads.items[lane->index];
+    sp_thread_info *info = &recording->threads.items[lane->thread_index];
     sp_thread_info_name(info);
     info->end_ns = now_ns;
     info->cpu_ns = cpu_ns;
-    tell_thread(recording, lane->index);
+    tell_thread(recording, lane->thread_index);
     sp_ring_empty_begin(lane);
     lane->published = lane->words;
     atomic_store_explicit(&lane->head, lane->words, memory_order_release);
@@ -478,12 +496,12 @@ void sp_thread_describe(sp_recording *recording, const char *name, int64_t ident
     const sp_lane *lane = sp_lane_of(recording);
     sp_lane *own = sp_recording_lock(recording);
     if (lane->recording == recording && lane->generation == recording->generation) {
-        sp_thread_info *info = &recording->threads.items[lane->index];
+        sp_thread_info *info = &recording->threads.items[lane->thread_index];
         free(info->name);
         info->name = copy == NULL ? NULL : strdup(copy);
         info->ident = ident;
         info->is_daemon = is_daemon;
-        tell_thread(recording, lane->index);
+        tell_thread(recording, lane->thread_index);
     }
     sp_recording_unlock(recording, own);
 }

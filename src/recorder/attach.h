@@ -27,6 +27,10 @@ void sp_thread_describe(sp_recording *recording, const char *name, int64_t ident
 /* The same with the name alone. */
 void sp_thread_rename(sp_recording *recording, const char *name);
 
+/* Nobody will end the calls that are open from `frame` to `top`: they are counted as lost with their
+ * thread. Under the drain lock. */
+void sp_lane_give_up(sp_lane *lane, const sp_frame *frame, const sp_frame *top);
+
 /* Frees a lane that no thread has. */
 void sp_lane_free(sp_lane *lane);
 

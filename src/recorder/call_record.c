@@ -2,22 +2,47 @@
 
 #include "recorder/drain.h"
 #include "recorder/stack.h"
+#include "recorder/task.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { AWAIT_WORDS = 2 };
+
+/* The ring says whose the next record is before it. A lane of which calls were lost says so, too, and
+ * what is open on it is marked. */
+static uint64_t *tell(sp_lane *lane, sp_frame *top, uint64_t *head)
+{
+    sp_strand *strand = lane->strand;
+    if (lane->told != lane->index)
+        *head++ = sp_record_first(SP_RECORD_LANE, lane->index, strand->slot);
+    lane->told = lane->index;
+    if (strand->lost > 0 && !lane->is_losing) {
+        *head++ = sp_record_first(SP_RECORD_LOST, 0, 0);
+        *head++ = strand->lost;
+        strand->lost = 0;
+        sp_stack_mark_all(lane, top);
+    }
+    atomic_store_explicit(&lane->head, head, memory_order_release);
+    sp_lane_set_limit(lane);
+    return head;
+}
 
 /* Place for `count` words: in the ring, drained if need be, or on its own (`*out_own`) when the ring
  * is not made for so many. NULL: there is no memory for that. */
 static uint64_t *reserve(sp_lane *lane, sp_frame *top, size_t count, uint64_t **out_own)
 {
+    enum { TELL_WORDS = 1 + SP_RECORD_LOST_WORDS };
     uint64_t *head = atomic_load_explicit(&lane->head, memory_order_relaxed);
     *out_own = NULL;
-    if (head + count <= lane->words + lane->num_words)
-        return head;
-    if (count > lane->num_words / 2)
-        return *out_own = malloc(count * sizeof *head);
-    sp_drain_own(lane, top);
-    return atomic_load_explicit(&lane->head, memory_order_relaxed);
+    bool is_long = count > lane->num_words / 2;
+    if (head + (is_long ? 0 : count) + TELL_WORDS > lane->words + lane->num_words) {
+        sp_drain_own(lane, top);
+        head = atomic_load_explicit(&lane->head, memory_order_relaxed);
+    }
+    if (sp_lane_must_tell(lane))
+        head = tell(lane, top, head);
+    return is_long ? (*out_own = malloc(count * sizeof *head)) : head;
 }
 
 static void put_marked(uint64_t *words, const sp_lane *lane, sp_frame *frame)
@@ -30,6 +55,16 @@ static void put_marked(uint64_t *words, const sp_lane *lane, sp_frame *frame)
     words[SP_MARKED_DEPTH] = sp_frame_depth(lane, frame);
     words[SP_MARKED_BELOW] = sp_stack_level_below(lane, frame);
     words[SP_MARKED_OUTER_FROM] = sp_frame_outer_from(frame);
+}
+
+/* How long the task did not run during the call. */
+static size_t put_await(uint64_t *words, const sp_lane *lane, const sp_frame *frame)
+{
+    words[0] = sp_record_first(SP_RECORD_SIDE, sizeof(uint64_t), SP_SIDE_AWAIT);
+    sp_strand_view view;
+    sp_lane_view(lane, 0, &view);
+    words[1] = sp_task_awaited(&view, frame, 0);
+    return AWAIT_WORDS;
 }
 
 static size_t put_side(uint64_t *words, const sp_attachment *side)
@@ -78,7 +113,7 @@ sp_frame *sp_call_finish(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t
 {
     sp_attachment joined;
     side = join_notes(lane, frame, side, &joined);
-    size_t most = SP_RECORD_MARKED_WORDS + measured_words(lane);
+    size_t most = SP_RECORD_MARKED_WORDS + AWAIT_WORDS + measured_words(lane);
     size_t side_words = side == NULL ? 0 : 1 + (side->bytes + 7) / 8;
     uint64_t *own, *words = reserve(lane, top, most + side_words, &own);
     if (words == NULL) {
@@ -102,6 +137,8 @@ sp_frame *sp_call_finish(sp_lane *lane, sp_frame *top, sp_frame *frame, uint64_t
         words[SP_MARKED_FLAGS] |= *out_crossed ? SP_CALL_CROSSING : 0;
         words[SP_MARKED_INNER_FROM] = sp_stack_covered_from(top, frame, tick);
     }
+    if (sp_frame_key(frame) & SP_KEY_AWAITED)
+        count += put_await(words + count, lane, frame);
     if (side != NULL)
         count += put_side(words + count, side);
     count += put_measured(words + count, lane);

@@ -6,6 +6,7 @@
 #include "recorder/lane_counts.h"
 #include "recorder/lane_sums.h"
 #include "recorder/stack.h"
+#include "recorder/task.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -28,10 +29,19 @@ static void add_sums(sp_lane *lane, span records)
         sp_lane_add_counters(lane, records.words, records.count);
 }
 
-/* They will be in no block, so they are added up now. */
+/* Follows the lane that records belong to. */
+static void follow(sp_lane *lane, uint64_t first)
+{
+    lane->packed = sp_record_region(first);
+    lane->packed_slot = sp_record_depth(first);
+}
+
+/* They will be in no block, so they are added up now. Each lane counts its own: its later numbers
+ * depend on it. */
 static void lose(sp_lane *lane, const span *records, size_t count, sp_sink_refusal why)
 {
     size_t calls = 0;
+    sp_strand *strand = sp_lane_strand(lane, lane->packed, lane->packed_slot);
     for (size_t i = 0; i < count; i++) {
         add_sums(lane, records[i]);
         uint64_t failed = sp_sums_add_words(&lane->unkept, records[i].words, records[i].count,
@@ -41,11 +51,17 @@ static void lose(sp_lane *lane, const span *records, size_t count, sp_sink_refus
         const uint64_t *end = records[i].words + records[i].count;
         for (const uint64_t *at = records[i].words; at < end; at += sp_record_words(at[0])) {
             sp_record_kind kind = sp_record_kind_of(at[0]);
-            calls += kind == SP_RECORD_CALL || kind == SP_RECORD_CALL_MARKED;
-            lane->lost += kind == SP_RECORD_LOST ? at[1] : 0; /* counted when it was lost */
+            bool is_call = kind == SP_RECORD_CALL || kind == SP_RECORD_CALL_MARKED;
+            if (kind == SP_RECORD_LANE) {
+                follow(lane, at[0]);
+                strand = sp_lane_strand(lane, lane->packed, lane->packed_slot);
+            }
+            if (strand != NULL) /* what a record says was counted when it was lost */
+                strand->lost += kind == SP_RECORD_LOST ? at[1] : is_call;
+            calls += is_call;
         }
     }
-    lane->lost += calls;
+    lane->is_losing = true;
     sp_recording_lose(lane->recording,
                       why == SP_SINK_FULL ? SP_LOSS_MEMORY_FULL : SP_LOSS_OUT_OF_MEMORY, calls);
 }
@@ -67,6 +83,17 @@ static void *reserve(sp_lane *lane, size_t size, sp_sink_refusal *out_why)
     return table->reserve(lane->sink, size, out_why);
 }
 
+/* Slots matter to who loses calls alone, so they are looked up only where lanes have changed. */
+static void follow_last(sp_lane *lane, const span *records, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *end = records[i].words + records[i].count;
+        for (const uint64_t *at = records[i].words; at < end; at += sp_record_words(at[0]))
+            if (sp_record_kind_of(at[0]) == SP_RECORD_LANE)
+                follow(lane, at[0]);
+    }
+}
+
 /* After a loss nothing more is packed until the owner has marked what is open (resume_packing):
  * without that the numbers of later calls would not come out right. */
 static void pack(sp_lane *lane, const span *records, size_t count, const sp_sink_span *place)
@@ -77,7 +104,7 @@ static void pack(sp_lane *lane, const span *records, size_t count, const sp_sink
     const sp_sink_table *table = lane->recording->sink->table;
     size_t size = sp_pack_bound(words);
     sp_sink_refusal why = SP_SINK_FULL;
-    void *block = lane->lost > 0 ? NULL : reserve(lane, size, &why);
+    void *block = lane->is_losing ? NULL : reserve(lane, size, &why);
     if (block == NULL) {
         lose(lane, records, count, why);
         bool is_stopping = why == SP_SINK_FULL &&
@@ -87,14 +114,17 @@ static void pack(sp_lane *lane, const span *records, size_t count, const sp_sink
             atomic_store_explicit(&lane->recording->is_full, true, memory_order_relaxed);
         return;
     }
-    sp_pack_begin(&lane->pack, block, size, lane->ring, lane->index, lane->num_calls);
+    sp_pack_begin(&lane->pack, block, size, lane->ring, lane->packed, lane->num_calls);
     for (size_t i = 0; i < count; i++)
         sp_pack_words(&lane->pack, records[i].words, records[i].count);
     size_t bytes = table->wants_sums ? sp_pack_end(&lane->pack) : sp_pack_end_unsummed(&lane->pack);
-    if (table->commit(lane->sink, bytes, place))
-        lane->num_calls += lane->pack.header.calls;
-    else
+    if (!table->commit(lane->sink, bytes, place)) {
         lose(lane, records, count, SP_SINK_FULL);
+        return;
+    }
+    lane->num_calls += lane->pack.header.calls;
+    if (lane->pack.lane != lane->packed)
+        follow_last(lane, records, count);
 }
 
 /* Under the drain lock. */
@@ -130,12 +160,15 @@ void sp_drain_other(sp_lane *lane)
 static bool resume_packing(sp_lane *lane, uint64_t **head)
 {
     sp_sink_refusal why;
-    if (lane->lost == 0 || lane->generation == 0 || lane->recording->is_aggregate ||
+    if (!lane->is_losing || lane->generation == 0 || lane->recording->is_aggregate ||
         reserve(lane, sp_pack_bound(lane->num_words), &why) == NULL)
         return false;
+    lane->is_losing = false;
+    if (lane->told != lane->index || lane->strand->lost == 0)
+        return false; /* it is said when the lane is told */
     *(*head)++ = sp_record_first(SP_RECORD_LOST, 0, 0);
-    *(*head)++ = lane->lost;
-    lane->lost = 0;
+    *(*head)++ = lane->strand->lost;
+    lane->strand->lost = 0;
     return true;
 }
 
@@ -148,6 +181,7 @@ static void drain_own(sp_lane *lane, sp_frame *top, const span *extra)
     sp_ring_empty_begin(lane);
     uint64_t *head = lane->words;
     lane->published = head;
+    lane->state.lane = lane->told;
     bool resumed = resume_packing(lane, &head);
     head[0] = sp_record_first(SP_RECORD_DRAIN, 0, 0);
     head[1] = started;

@@ -4,6 +4,7 @@
 #define SP_RECORDER_LANE_H
 
 #include "base/os/thread.h"
+#include "base/vector.h"
 #include "log/pack.h"
 #include "log/resolver.h"
 #include "recorder/instruments.h"
@@ -38,6 +39,7 @@ struct sp_frame {
 #define SP_KEY_MARKED (UINT64_C(1) << 39) /* to be written as a marked record */
 #define SP_KEY_IGNORED_SHIFT 40           /* number of frames of ignored calls below */
 #define SP_KEY_IGNORED_MASK ((UINT64_C(1) << 22) - 1)
+#define SP_KEY_AWAITED (UINT64_C(1) << 62) /* its task was suspended while it was open */
 #define SP_KEY_SPECIAL (UINT64_C(1) << 63)
 /* Frames that are no calls. */
 #define SP_KEY_BOTTOM (SP_KEY_SPECIAL | 1)
@@ -57,6 +59,24 @@ typedef struct sp_lane_counter {
     _Atomic uint64_t count; /* by the owner */
     uint64_t collected;     /* of them are in the sums */
 } sp_lane_counter;
+
+/* What takes turns on a lane: the nesting stack of its thread, or that of a task (task.h). While
+ * another one has the lane, its stack is kept here; the lane itself has that of the current one. */
+typedef struct sp_strand {
+    uint32_t index;          /* lane number within the configuration */
+    uint32_t slot;           /* of the task within its lane, 0: the thread's own */
+    _Atomic uint64_t lost;   /* calls that the sink had no room for, and no record says so yet; written
+                                under the drain lock, as is what follows */
+    _Atomic(sp_frame *) top; /* NULL: it has the lane */
+    sp_frame *outermost, *plain_ceiling, *outer_marked;
+    size_t stack_room, stack_bytes;
+    bool is_first_stack;
+    uint32_t num_ignored;
+    uint64_t next_number;
+    sp_notes notes;
+} sp_strand;
+
+typedef struct sp_task sp_task;
 
 struct sp_lane {
     /* Every call touches these. Written by the owner, `states` by whoever pauses and resumes. */
@@ -88,16 +108,25 @@ struct sp_lane {
     size_t num_words;
     bool is_instrumented;    /* every begin and end takes the slow path */
     sp_lane_instruments *instruments; /* NULL: there are none */
+    sp_strand *strand;       /* what has the lane */
+    sp_strand own;           /* the thread's */
+    uint64_t stamp;          /* never the same for two threads or configurations of a lane */
+    uint32_t told;           /* lane number that the records at the head belong to */
+    sp_task *free_tasks;     /* linked; of the slots */
 
     /* Under the drain lock; the owner moves the stack under it too. */
     alignas(64) sp_mutex lock;
     sp_ring_state state;
     uint64_t generation; /* as attached_to, 0 once that configuration is gone */
-    uint32_t index;      /* lane number within the configuration */
+    uint32_t index;      /* lane number within the configuration, of what has the lane */
+    uint32_t thread_index;
     uint32_t ring;       /* ring number: stays when the lane goes on to another thread */
     uint64_t *published; /* words before it have been drained */
     uint64_t num_calls;  /* of the ring, drained so far */
-    uint64_t lost;       /* calls that the sink had no room for, and no record says so yet */
+    uint32_t packed;     /* lane number that the first word not drained yet belongs to */
+    uint32_t packed_slot;
+    atomic_bool is_losing; /* the sink had no room, and nothing is packed until it has */
+    SP_VECTOR(sp_task *) tasks; /* by slot - 1 */
     sp_sink_ring *sink;
     sp_sums sums;          /* of drained calls; of those in blocks only as far as `summed` */
     sp_sink_cursor summed; /* see lane_sums.h */

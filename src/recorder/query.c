@@ -1,18 +1,21 @@
 #include "recorder/query.h"
 
+#include "clock/clock.h"
 #include "log/record.h"
 #include "recorder/drain.h"
 #include "recorder/lane_counts.h"
 #include "recorder/lane_sums.h"
 #include "recorder/stack.h"
+#include "recorder/task.h"
 
 /* Under the drain lock. */
 static int64_t count_open(const sp_lane *lane, uint32_t region)
 {
     int64_t count = 0;
-    const sp_frame *top = atomic_load_explicit(&lane->top, memory_order_acquire);
-    for (const sp_frame *frame = lane->outermost; frame <= top; frame++)
-        count += (uint32_t)sp_frame_key(frame) == region && sp_frame_is_call(frame);
+    sp_strand_view view;
+    for (size_t i = 0; sp_lane_view(lane, i, &view); i++)
+        for (const sp_frame *frame = view.outermost; frame <= view.top; frame++)
+            count += (uint32_t)sp_frame_key(frame) == region && sp_frame_is_call(frame);
     return count;
 }
 
@@ -145,26 +148,36 @@ void sp_recording_put_sums(sp_recording *recording, sp_sums *sums, bool are_publ
     sp_recording_unlock(recording, own);
 }
 
-bool sp_lane_open_calls(sp_lane *lane, sp_open_calls *out)
+static bool add_open_calls(const sp_strand_view *view, uint64_t now, sp_open_calls *out)
 {
-    sp_frame *top = atomic_load_explicit(&lane->top, memory_order_acquire);
-    for (sp_frame *frame = lane->outermost; frame <= top; frame++) {
+    for (const sp_frame *frame = view->outermost; frame <= view->top; frame++) {
         uint64_t key = sp_frame_key(frame);
         if (!sp_frame_is_call(frame))
             continue;
         if (!sp_vector_reserve(out, 1))
             return false;
         out->items[out->count++] = (sp_open_call){
-            .lane = lane->index,
+            .lane = view->index,
             .region = (uint32_t)key,
-            .depth = sp_frame_depth(lane, frame),
+            .depth = sp_frame_depth_from(view->outermost, frame),
             .flags = (uint32_t)(key >> SP_KEY_FLAGS_SHIFT) & SP_KEY_FLAGS_MASK,
             .number = sp_frame_number(frame),
-            .parent = sp_stack_parent(lane, frame),
+            .parent = sp_stack_parent_from(view->outermost, frame),
             .start = sp_frame_start(frame),
             .outer_from = sp_frame_outer_from(frame),
+            .awaited = sp_task_awaited(view, frame, now),
         };
     }
+    return true;
+}
+
+bool sp_lane_open_calls(sp_lane *lane, sp_open_calls *out)
+{
+    uint64_t now = sp_tick_now();
+    sp_strand_view view;
+    for (size_t i = 0; sp_lane_view(lane, i, &view); i++)
+        if (!add_open_calls(&view, now, out))
+            return false;
     return true;
 }
 

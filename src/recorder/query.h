@@ -31,6 +31,7 @@ bool sp_recording_has_other_thread(sp_recording *recording, const int64_t *ident
 typedef struct sp_open_call {
     uint32_t lane, region, depth, flags;
     uint64_t number, parent, start, outer_from;
+    uint64_t awaited; /* ticks in which its task did not run */
 } sp_open_call;
 
 typedef SP_VECTOR(sp_open_call) sp_open_calls;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "clock/clock.h"
 #include "recorder/attach.h"
+#include "recorder/task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,9 @@ static void forget_everything(sp_recording *recording)
     for (size_t i = 0; i < recording->threads.count; i++)
         free(recording->threads.items[i].name);
     sp_vector_release(&recording->threads);
+    for (size_t i = 0; i < recording->tasks.count; i++)
+        sp_task_info_free(recording->tasks.items[i]);
+    sp_vector_release(&recording->tasks);
     sp_sums_release(&recording->past);
     sp_sums_release(&recording->published);
     sp_counter_sums_release(&recording->past_counters);

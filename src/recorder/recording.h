@@ -46,6 +46,21 @@ struct sp_thread_info {
     char *name; /* NULL unknown */
 };
 
+typedef enum sp_task_kind { SP_TASK_ASYNC, SP_TASK_GREENLET } sp_task_kind;
+
+/* One task; the position is its lane number from SP_RECORD_TASK_LANES on. The texts under the lock of
+ * the recording. Written by the thread that makes its steps. */
+typedef struct sp_task_info {
+    sp_task_kind kind;
+    uint32_t number; /* the position */
+    char *name, *coroutine; /* NULL unknown */
+    int64_t created_ns;     /* absolute */
+    _Atomic int64_t done_ns;          /* -1: it is not */
+    _Atomic int64_t thread;           /* of its first step, -1: it has made none */
+    _Atomic uint64_t steps;
+    _Atomic uint64_t running, suspended; /* ticks since its first step; up to its last change */
+} sp_task_info;
+
 /* Takes the system's name of a thread that still runs, unless a language named it. Under the lock of
  * the recording. */
 void sp_thread_info_name(sp_thread_info *info);
@@ -89,6 +104,7 @@ struct sp_recording {
     sp_mutex lock;
     SP_VECTOR(sp_lane *) lanes; /* of this configuration, those that wait for a thread included */
     SP_VECTOR(sp_thread_info) threads;
+    SP_VECTOR(sp_task_info *) tasks;
     sp_sums past;       /* of threads that ended, and calls they left open */
     sp_counter_sums past_counters; /* of threads that ended, of calls that are in no block */
     sp_sums unkept;     /* those of ended threads: see lane.h */

@@ -14,6 +14,7 @@
 
 typedef struct sp_sink sp_sink;
 typedef struct sp_thread_info sp_thread_info;
+typedef struct sp_task_info sp_task_info;
 typedef struct sp_sink_ring sp_sink_ring; /* what a sink keeps of one ring */
 
 /* A place in a sequence of blocks; zeroed: its beginning. */
@@ -63,13 +64,14 @@ typedef struct sp_sink_table {
      * must not be before `until`. */
     void (*drop)(sp_sink_ring *ring, sp_sink_cursor *until, sp_sink_cursor *follow);
 
-    /* A sink that survives the process. The four are NULL for others. */
+    /* A sink that survives the process. These are NULL for others. */
 
     /* Zeroed memory that another process can look at; NULL: ordinary memory has to do. */
     void *(*take_room)(sp_sink *sink, const sp_sink_room *wanted);
     void (*free_room)(void *room, size_t bytes); /* the sink may be gone */
     void (*anchor)(sp_sink *sink, const sp_anchor *anchor);
     void (*thread)(sp_sink *sink, uint32_t lane, const sp_thread_info *info);
+    void (*task)(sp_sink *sink, uint32_t number, const sp_task_info *info);
 } sp_sink_table;
 
 struct sp_sink {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The lowest frame is the bottom; the highest is kept for ignored calls. */
-enum { BOTTOM = 1, SPARE = 1 };
+enum { BOTTOM = 1, SPARE = 1, TASK_ROOM = 16 };
 
 static void set_frame(sp_frame *frame, uint64_t key)
 {
@@ -29,17 +29,19 @@ static sp_frame *last_frame(const sp_lane *lane)
     return stack_of(lane) + lane->stack_room - SPARE - 1;
 }
 
+/* The fast path stops where a depth no longer fits the short record. It reads the counter and
+ * nothing else, so without one, or with instruments to read, it never runs. */
+static sp_frame *plain_ceiling_of(const sp_lane *lane, sp_frame *outermost, size_t room)
+{
+    if (!sp_clock_uses_counter() || lane->is_instrumented)
+        return NULL;
+    sp_frame *last = outermost - BOTTOM + room - SPARE - 1;
+    return last - outermost <= SP_RECORD_MAX_DEPTH ? last : outermost + SP_RECORD_MAX_DEPTH;
+}
+
 static void set_plain_ceiling(sp_lane *lane)
 {
-    sp_frame *last = last_frame(lane);
-    /* The fast path stops where a depth no longer fits the short record. It reads the counter and
-     * nothing else, so without one, or with instruments to read, it never runs. */
-    if (!sp_clock_uses_counter() || lane->is_instrumented)
-        lane->plain_ceiling = NULL;
-    else
-        lane->plain_ceiling = last - lane->outermost <= SP_RECORD_MAX_DEPTH
-                                  ? last
-                                  : lane->outermost + SP_RECORD_MAX_DEPTH;
+    lane->plain_ceiling = plain_ceiling_of(lane, lane->outermost, lane->stack_room);
 }
 
 static void adopt(sp_lane *lane, sp_frame *stack, size_t room)
@@ -100,6 +102,74 @@ void sp_stack_release(sp_lane *lane)
     if (lane->stack_room > 0)
         free_stack(lane, stack_of(lane), lane->stack_bytes);
     lane->stack_room = 0;
+}
+
+void sp_stack_park(sp_lane *lane)
+{
+    sp_strand *strand = lane->strand;
+    strand->outermost = lane->outermost;
+    strand->plain_ceiling = lane->plain_ceiling;
+    strand->outer_marked = lane->outer_marked;
+    strand->stack_room = lane->stack_room;
+    strand->stack_bytes = lane->stack_bytes;
+    strand->is_first_stack = lane->is_first_stack;
+    strand->num_ignored = lane->num_ignored;
+    strand->next_number = lane->next_number;
+    strand->notes = lane->notes;
+    atomic_store_explicit(&strand->top, atomic_load_explicit(&lane->top, memory_order_relaxed),
+                          memory_order_release);
+}
+
+void sp_stack_unpark(sp_lane *lane, sp_strand *strand)
+{
+    lane->strand = strand;
+    lane->outermost = strand->outermost;
+    lane->plain_ceiling = strand->plain_ceiling;
+    lane->outer_marked = strand->outer_marked;
+    lane->stack_room = strand->stack_room;
+    lane->stack_bytes = strand->stack_bytes;
+    lane->is_first_stack = strand->is_first_stack;
+    lane->num_ignored = strand->num_ignored;
+    lane->next_number = strand->next_number;
+    lane->notes = strand->notes;
+    lane->index = strand->index;
+    atomic_store_explicit(&lane->top, atomic_load_explicit(&strand->top, memory_order_relaxed),
+                          memory_order_release);
+    atomic_store_explicit(&strand->top, NULL, memory_order_relaxed);
+    set_ceiling(lane);
+}
+
+bool sp_stack_init_strand(const sp_lane *lane, sp_strand *strand)
+{
+    if (strand->stack_room == 0) {
+        sp_frame *stack = malloc(TASK_ROOM * sizeof *stack);
+        if (stack == NULL)
+            return false;
+        set_frame(stack, SP_KEY_BOTTOM);
+        strand->outermost = stack + BOTTOM;
+        strand->stack_room = TASK_ROOM;
+    }
+    strand->plain_ceiling = plain_ceiling_of(lane, strand->outermost, strand->stack_room);
+    strand->outer_marked = NULL;
+    strand->num_ignored = 0;
+    strand->next_number = 0;
+    strand->lost = 0;
+    sp_notes_clear(&strand->notes);
+    atomic_store_explicit(&strand->top, strand->outermost - BOTTOM, memory_order_release);
+    return true;
+}
+
+void sp_stack_release_strand(const sp_lane *lane, sp_strand *strand)
+{
+    sp_notes_release(&strand->notes);
+    if (strand->stack_room > 0) {
+        sp_frame *stack = strand->outermost - BOTTOM;
+        if (strand->stack_bytes > 0)
+            lane->free_room(stack, strand->stack_bytes);
+        else if (!strand->is_first_stack)
+            free(stack);
+    }
+    strand->stack_room = strand->stack_bytes = 0;
 }
 
 /* Memory for a stack, of the same kind as the lane's while its configuration lasts. Under the drain
@@ -191,9 +261,9 @@ uint32_t sp_stack_level_below(const sp_lane *lane, sp_frame *frame)
     return below == NULL ? 0 : sp_frame_depth(lane, below) + 1;
 }
 
-uint64_t sp_stack_parent(const sp_lane *lane, const sp_frame *frame)
+uint64_t sp_stack_parent_from(const sp_frame *outermost, const sp_frame *frame)
 {
-    for (frame--; frame >= lane->outermost; frame--)
+    for (frame--; frame >= outermost; frame--)
         if (sp_frame_key(frame) != SP_KEY_IGNORED)
             return sp_frame_number(frame);
     return SP_RECORD_NO_PARENT;

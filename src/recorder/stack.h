@@ -53,10 +53,15 @@ static inline uint64_t sp_frame_outer_from(const sp_frame *frame)
     return is_marked ? sp_frame_extra(frame) : sp_frame_start(frame);
 }
 
-static inline uint32_t sp_frame_depth(const sp_lane *lane, const sp_frame *frame)
+static inline uint32_t sp_frame_depth_from(const sp_frame *outermost, const sp_frame *frame)
 {
     uint64_t ignored = sp_frame_key(frame) >> SP_KEY_IGNORED_SHIFT & SP_KEY_IGNORED_MASK;
-    return (uint32_t)((uint64_t)(frame - lane->outermost) - ignored);
+    return (uint32_t)((uint64_t)(frame - outermost) - ignored);
+}
+
+static inline uint32_t sp_frame_depth(const sp_lane *lane, const sp_frame *frame)
+{
+    return sp_frame_depth_from(lane->outermost, frame);
 }
 
 /* The innermost open call at or below a frame; NULL: none. */
@@ -68,7 +73,12 @@ sp_frame *sp_stack_find_number(const sp_lane *lane, sp_frame *top, uint64_t numb
 uint32_t sp_stack_level_below(const sp_lane *lane, sp_frame *frame);
 /* Begin number of the call that was innermost when the frame's call began, also of one that has
  * ended meanwhile. SP_RECORD_NO_PARENT: none. */
-uint64_t sp_stack_parent(const sp_lane *lane, const sp_frame *frame);
+uint64_t sp_stack_parent_from(const sp_frame *outermost, const sp_frame *frame);
+
+static inline uint64_t sp_stack_parent(const sp_lane *lane, const sp_frame *frame)
+{
+    return sp_stack_parent_from(lane->outermost, frame);
+}
 /* True while a call opened later than the frame's is open. */
 bool sp_stack_is_covered(const sp_frame *top, const sp_frame *frame);
 
@@ -80,7 +90,16 @@ bool sp_stack_init(sp_lane *lane);
 void sp_stack_release(sp_lane *lane);
 /* After `is_instrumented` has changed. */
 void sp_stack_settle_ceiling(sp_lane *lane);
-/* Ends that are still to come: of open and of ignored calls. */
+/* The strand that has the lane leaves it with its stack; one that has a stack, or has none yet, gets
+ * it. Under the drain lock. */
+void sp_stack_park(sp_lane *lane);
+void sp_stack_unpark(sp_lane *lane, sp_strand *strand);
+/* Gives a strand an empty stack, its first one if need be. False: memory is short. */
+bool sp_stack_init_strand(const sp_lane *lane, sp_strand *strand);
+/* Frees the stack of a strand that does not have the lane. */
+void sp_stack_release_strand(const sp_lane *lane, sp_strand *strand);
+
+/* Ends that are still to come, of what has the lane: of open and of ignored calls. */
 uint64_t sp_stack_count_due(const sp_lane *lane);
 
 /* Makes sure that one more call fits; may move the stack, `*top` follows. False: memory is short. */

@@ -34,6 +34,7 @@ typedef struct sp_binding_settings {
     uint32_t rank;        /* of this process */
     bool is_aggregate;    /* totals only, no calls kept */
     bool track_threads;   /* thread ids and the thread table in the file even for one thread */
+    bool track_tasks;     /* await times and the task table, too */
     bool is_host;         /* default profiler only: native sp_init joins, sp_finalize leaves */
     const void *host;     /* who that is: an address of its own; another host is refused */
     size_t max_memory;    /* bytes for packed calls, 0: the default */
@@ -175,6 +176,32 @@ SP_API void sp_binding_name_thread(sp_profiler *profiler, const char *name, int6
  * can name the thread. One for the process; NULL: none. */
 typedef void (*sp_binding_thread_hook)(sp_profiler *profiler);
 SP_API void sp_binding_on_new_thread(sp_binding_thread_hook hook);
+
+/* Tasks: rows of the task table that take turns on the threads; see recorder/task.h, whose functions
+ * these are. A handle is zeroed memory of that many bytes, of one profiler. */
+typedef struct sp_binding_task {
+    uint64_t words[4];
+} sp_binding_task;
+typedef struct sp_binding_step {
+    uint64_t words[2];
+} sp_binding_step;
+/* False: nothing records, or memory is short. `is_greenlet`: of that kind. */
+SP_API bool sp_binding_task_create(sp_profiler *profiler, sp_binding_task *task, bool is_greenlet,
+                                   const char *name, const char *coroutine, int64_t created_ns);
+SP_API void sp_binding_task_rename(sp_profiler *profiler, const sp_binding_task *task,
+                                   const char *name);
+SP_API void sp_binding_task_enter(sp_profiler *profiler, sp_binding_task *task,
+                                  sp_binding_step *out_step);
+SP_API void sp_binding_task_leave(sp_profiler *profiler, sp_binding_task *task,
+                                  const sp_binding_step *step);
+SP_API void sp_binding_task_finish(sp_profiler *profiler, sp_binding_task *task);
+/* NULL: what is not followed. */
+SP_API void sp_binding_task_switch(sp_profiler *profiler, sp_binding_task *from,
+                                   sp_binding_task *to);
+/* Whether the handle stands for a row of the configuration that runs now. */
+SP_API bool sp_binding_task_is_known(sp_profiler *profiler, const sp_binding_task *task);
+/* Whether the calling thread makes a step of a task. */
+SP_API bool sp_binding_in_task(sp_profiler *profiler);
 
 /* Waits, not for long, until the threads that recorded are no more than these, by their idents: a
  * thread that the language has joined may still be about to end for the system. Without the GIL. */

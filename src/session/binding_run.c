@@ -19,6 +19,7 @@ static sp_settings settings_of(const sp_binding_settings *given)
         .rank = given->rank,
         .is_aggregate = given->is_aggregate,
         .track_threads = given->track_threads,
+        .track_tasks = given->track_tasks,
         .max_memory = given->max_memory,
         .on_full = given->on_full,
         .checkpoint_interval = given->checkpoint_interval,

@@ -322,7 +322,9 @@ static void note_base(sp_profiler *profiler, uint32_t generation, const sp_ring_
     for (size_t i = 0; i < profiler->num_states; i++) {
         const sp_resolver *state = &profiler->states[i];
         size_t levels = used_levels(state);
-        add_u32(&base, (uint32_t)i);
+        size_t num_threads = profiler->num_states - profiler->num_task_states;
+        add_u32(&base, i < num_threads ? (uint32_t)i
+                                       : SP_RECORD_TASK_LANES + (uint32_t)(i - num_threads));
         add_u32(&base, (uint32_t)levels);
         add_u64(&base, state->ended);
         for (size_t k = 0; k < levels; k++) {

@@ -49,7 +49,7 @@ void sp_profiler_release_states(sp_profiler *profiler)
         sp_resolver_release(&profiler->states[i]);
     free(profiler->states);
     profiler->states = NULL;
-    profiler->num_states = 0;
+    profiler->num_states = profiler->num_task_states = 0;
 }
 
 /* False: memory is short. NULL stays NULL. */
@@ -196,7 +196,7 @@ void sp_profiler_start_over(sp_recording *recording)
     profiler->joins = 0;
     profiler->checkpoints = (sp_checkpoints){.interval_ns = 0};
     profiler->states = NULL;
-    profiler->num_states = 0;
+    profiler->num_states = profiler->num_task_states = 0;
     profiler->texts = (sp_arena){0};
     if (profiler == &sp_default) {
         sp_mutex_reset(&default_lock);

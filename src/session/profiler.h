@@ -13,7 +13,7 @@ typedef struct sp_settings {
     const char *label;  /* for the metadata of runs of native code, NULL: none */
     uint32_t rank;
     sp_output_format format;
-    bool is_aggregate, track_threads;
+    bool is_aggregate, track_threads, track_tasks;
     size_t max_memory; /* bytes for calls that are in no journal; 0: the default */
     const char *on_full; /* a choice of that setting; NULL: the default */
     const char *journal; /* "off", a folder, or NULL and "auto": beside the output */
@@ -57,8 +57,8 @@ struct sp_profiler {
     /* Carried from one publication to the next. */
     int64_t next_id;
     uint64_t num_rounds; /* publications with other ranks, since the process started */
-    sp_resolver *states; /* by lane */
-    size_t num_states;
+    sp_resolver *states; /* of threads, then of tasks */
+    size_t num_states, num_task_states; /* of num_states */
 
     atomic_bool said_unmatched;
     sp_error last_error;

@@ -64,6 +64,43 @@ bool sp_threads_fill(sp_profiler *profiler, sp_thread_rows *out, sp_arena *names
     return true;
 }
 
+/* Times of tasks are spans of ticks until now. */
+static sp_task_row task_row(const sp_profiler *profiler, const sp_task_info *info,
+                            const sp_timeline_rate *rate)
+{
+    return (sp_task_row){
+        .rank = profiler->settings.rank,
+        .index = info->number,
+        .thread_index = atomic_load_explicit(&info->thread, memory_order_relaxed),
+        .created_ns = relative(profiler, info->created_ns),
+        .done_ns = relative(profiler, atomic_load_explicit(&info->done_ns, memory_order_relaxed)),
+        .steps = (int64_t)atomic_load_explicit(&info->steps, memory_order_relaxed),
+        .running_ns = sp_timeline_scale(
+            rate, atomic_load_explicit(&info->running, memory_order_relaxed)),
+        .suspended_ns = sp_timeline_scale(
+            rate, atomic_load_explicit(&info->suspended, memory_order_relaxed)),
+        .kind = info->kind == SP_TASK_GREENLET ? "greenlet" : "task",
+    };
+}
+
+bool sp_tasks_fill(sp_profiler *profiler, sp_task_rows *out, sp_arena *names)
+{
+    sp_recording *recording = &profiler->recording;
+    sp_timeline_rate rate = sp_timeline_current_rate(&recording->timeline);
+    if (!sp_vector_reserve(out, recording->tasks.count))
+        return false;
+    for (size_t i = 0; i < recording->tasks.count; i++) {
+        const sp_task_info *info = recording->tasks.items[i];
+        sp_task_row row = task_row(profiler, info, &rate);
+        row.name = sp_arena_text(names, info->name == NULL ? "" : info->name);
+        row.coroutine_name = sp_arena_text(names, info->coroutine == NULL ? "" : info->coroutine);
+        if (row.name == NULL || row.coroutine_name == NULL)
+            return false;
+        out->items[out->count++] = row;
+    }
+    return true;
+}
+
 int sp_publish_open(sp_profiler *profiler, const sp_binding_publication *what, sp_outputs *outputs,
                     sp_error *error)
 {

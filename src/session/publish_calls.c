@@ -21,8 +21,9 @@ typedef struct harvest {
     SP_VECTOR(sp_assemble_block) blocks;
     SP_VECTOR(sp_assemble_open_call) open_calls;
     sp_thread_rows threads;
+    sp_task_rows tasks;
     SP_VECTOR(sp_assemble_lane) lanes;
-    sp_arena names; /* of the threads */
+    sp_arena names; /* of threads and tasks */
     sp_region_snapshot regions;
     sp_counter_sums counters; /* of calls that are in no block */
     sp_sums unkept; /* calls in no block */
@@ -31,6 +32,14 @@ typedef struct harvest {
     sp_ring_mark *stands; /* by ring, with a journal */
     bool failed; /* memory was short */
 } harvest;
+
+/* From the number of a lane to its place among the lanes. */
+static uint32_t lane_at(const harvest *h, uint32_t number)
+{
+    return number < SP_RECORD_TASK_LANES
+               ? number
+               : (uint32_t)h->threads.count + (number - SP_RECORD_TASK_LANES);
+}
 
 static void add_open_calls(harvest *h, sp_lane *lane)
 {
@@ -42,7 +51,7 @@ static void add_open_calls(harvest *h, sp_lane *lane)
     for (size_t i = 0; i < open.count; i++) {
         const sp_open_call *call = &open.items[i];
         h->open_calls.items[h->open_calls.count++] = (sp_assemble_open_call){
-            .lane = call->lane,
+            .lane = lane_at(h, call->lane),
             .region = call->region,
             .depth = call->depth,
             .flags = call->flags,
@@ -50,6 +59,7 @@ static void add_open_calls(harvest *h, sp_lane *lane)
             .parent = call->parent,
             .start_tick = call->start,
             .outer_from_tick = call->outer_from,
+            .awaited = call->awaited,
         };
     }
     sp_vector_release(&open);
@@ -127,8 +137,10 @@ static void harvest_lane(harvest *h, const sp_sink_table *table, sp_lane *lane,
 
 static void add_lanes(harvest *h, sp_profiler *profiler)
 {
+    size_t num_threads = profiler->num_states - profiler->num_task_states;
     if (!sp_threads_fill(profiler, &h->threads, &h->names) ||
-        !sp_vector_reserve(&h->lanes, h->threads.count)) {
+        !sp_tasks_fill(profiler, &h->tasks, &h->names) ||
+        !sp_vector_reserve(&h->lanes, h->threads.count + h->tasks.count)) {
         h->failed = true;
         return;
     }
@@ -136,7 +148,12 @@ static void add_lanes(harvest *h, sp_profiler *profiler)
         h->lanes.items[h->lanes.count++] = (sp_assemble_lane){
             .thread = (int64_t)i,
             .task = -1,
-            .state = i < profiler->num_states ? &profiler->states[i] : NULL};
+            .state = i < num_threads ? &profiler->states[i] : NULL};
+    for (size_t i = 0; i < h->tasks.count; i++)
+        h->lanes.items[h->lanes.count++] = (sp_assemble_lane){
+            .thread = h->tasks.items[i].thread_index,
+            .task = (int64_t)i,
+            .state = i < profiler->num_task_states ? &profiler->states[num_threads + i] : NULL};
 }
 
 /* Collects what is closed, with an anchor of the clock after the last of it. */
@@ -179,6 +196,7 @@ static void harvest_release(harvest *h, sp_recording *recording, bool is_publish
     sp_vector_release(&h->blocks);
     sp_vector_release(&h->open_calls);
     sp_vector_release(&h->threads);
+    sp_vector_release(&h->tasks);
     sp_vector_release(&h->lanes);
     sp_arena_release(&h->names);
     sp_region_snapshot_release(&h->regions);
@@ -211,6 +229,7 @@ static void fill_assembly(sp_assembly *assembly, const harvest *h, sp_profiler *
         .blocks_are_unsummed = !profiler->recording.sink->table->wants_sums,
         .lanes = h->lanes.items,
         .num_lanes = h->lanes.count,
+        .num_task_lanes = h->tasks.count,
         .open_calls = h->open_calls.items,
         .num_open_calls = h->open_calls.count,
         .with_open_calls = what->with_open_calls,
@@ -221,6 +240,9 @@ static void fill_assembly(sp_assembly *assembly, const harvest *h, sp_profiler *
         .track_threads = profiler->settings.track_threads,
         .threads = h->threads.items,
         .num_threads = h->threads.count,
+        .track_tasks = profiler->settings.track_tasks,
+        .tasks = h->tasks.items,
+        .num_tasks = h->tasks.count,
         .metadata = what->metadata,
         .num_metadata = what->num_metadata,
         .num_scopes = what->num_scopes,
@@ -310,6 +332,7 @@ static void settle(sp_profiler *profiler, harvest *h, sp_assembly_result *result
     sp_profiler_release_states(profiler);
     profiler->states = result->states;
     profiler->num_states = result->num_states;
+    profiler->num_task_states = h->tasks.count;
     profiler->next_id = result->next_id;
     result->states = NULL;
     result->num_states = 0;

@@ -37,6 +37,8 @@ sp_assemble_instruments sp_publish_instruments(const sp_recording *recording,
 /* The thread table, names in `names`; a thread that no language named has the system's name. Under the
  * lock of the recording. False: memory is short. */
 typedef SP_VECTOR(sp_thread_row) sp_thread_rows;
+typedef SP_VECTOR(sp_task_row) sp_task_rows;
+bool sp_tasks_fill(sp_profiler *profiler, sp_task_rows *out, sp_arena *names);
 bool sp_threads_fill(sp_profiler *profiler, sp_thread_rows *out, sp_arena *names);
 
 #endif

@@ -89,6 +89,7 @@ static void release(sp_assembler *a)
     sp_vector_release(&a->flagged);
     sp_vector_release(&a->sides);
     sp_assemble_device_release(&a->device);
+    sp_vector_release(&a->awaits);
     sp_vector_release(&a->groups);
     sp_measured_release(&a->measured);
 }

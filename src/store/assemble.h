@@ -39,6 +39,7 @@ typedef struct sp_assemble_open_call {
     uint64_t number, parent;             /* begin numbers, SP_RECORD_NO_PARENT: none */
     uint64_t start_tick;
     uint64_t outer_from_tick; /* start_tick unless it was outlived: see record.h */
+    uint64_t awaited; /* ticks in which its task did not run */
 } sp_assemble_open_call;
 
 typedef struct sp_assemble_region {
@@ -85,8 +86,10 @@ typedef struct sp_assembly {
     const sp_assemble_block *blocks;
     size_t num_blocks;
     bool blocks_are_unsummed; /* they never left the process: no checksum to check */
-    const sp_assemble_lane *lanes; /* index = lane of the records */
-    size_t num_lanes;
+    /* Those of threads, by their lane in the records, then those of tasks, which the records count from
+     * SP_RECORD_TASK_LANES on. Open calls have the index here. */
+    const sp_assemble_lane *lanes;
+    size_t num_lanes, num_task_lanes; /* of num_lanes */
     const sp_assemble_open_call *open_calls;
     size_t num_open_calls;
     bool with_open_calls; /* nothing follows: they become rows that end at now_tick */
@@ -100,6 +103,7 @@ typedef struct sp_assembly {
     bool track_threads; /* thread ids and table even when one thread recorded */
     const sp_thread_row *threads;
     size_t num_threads;
+    bool track_tasks; /* await times even when no call awaits */
     const sp_task_row *tasks;
     size_t num_tasks;
 

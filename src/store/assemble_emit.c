@@ -21,7 +21,9 @@ static unsigned choose_columns(const sp_assembler *a)
         columns |= SP_COLUMN_BIT(SP_COLUMN_GPU_DURATION);
     for (size_t i = 0; i < a->num_lane_ids; i++)
         if (a->lane_ids[i].task >= 0)
-            columns |= SP_COLUMN_BIT(SP_COLUMN_TASK_ID);
+            columns |= SP_COLUMN_BIT(SP_COLUMN_TASK_ID) | SP_COLUMN_BIT(SP_COLUMN_THREAD_ID);
+    if (a->in->track_tasks || a->awaits.count > 0)
+        columns |= SP_COLUMN_BIT(SP_COLUMN_AWAIT) | SP_COLUMN_BIT(SP_COLUMN_TASK_ID);
     return columns;
 }
 
@@ -37,6 +39,34 @@ static int write_piece(emitter *e)
                                                    e->assembler->error);
     e->count = 0;
     return status;
+}
+
+/* Await time of a call; 0 when it did not wait. Calls of a task come mostly in order of their ids. */
+static int64_t await_of(sp_assembler *a, int64_t id)
+{
+    size_t low = 0, high = a->awaits.count, hint = a->await_hint;
+    if (hint < high && a->awaits.items[hint].id == id) {
+        a->await_hint++;
+        return a->awaits.items[hint].ns;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (a->awaits.items[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == a->awaits.count || a->awaits.items[low].id != id)
+        return 0;
+    a->await_hint = low + 1;
+    return a->awaits.items[low].ns;
+}
+
+static void put_awaits(emitter *e, size_t at, const sp_ordered_call *calls, size_t count)
+{
+    int64_t *awaits = e->values[SP_COLUMN_AWAIT];
+    for (size_t i = 0; i < count && awaits != NULL; i++)
+        awaits[at + i] = await_of(e->assembler, calls[i].id);
 }
 
 /* Fills the lane columns of calls that stand at `at` of the piece. */
@@ -74,6 +104,7 @@ static int emit_calls(void *context, size_t row, const sp_ordered_call *calls, s
         }
         put_lanes(e, at, calls, n);
         put_device_times(e, at, calls, n);
+        put_awaits(e, at, calls, n);
         e->count += n;
         calls += n;
         count -= n;
@@ -107,7 +138,7 @@ static void fill_row(const sp_assembler *a, const sp_assemble_row *from, uint64_
 static int begin_rank(sp_assembler *a, unsigned columns)
 {
     const sp_assembly *in = a->in;
-    bool has_threads = in->track_threads || a->result.several_threads;
+    bool has_threads = in->track_threads || in->track_tasks || a->result.several_threads;
     sp_row *rows = calloc(a->rows.count > 0 ? a->rows.count : 1, sizeof *rows);
     if (rows == NULL)
         return sp_fail_memory(a->error, "the rows of a file");

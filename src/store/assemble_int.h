@@ -116,6 +116,14 @@ typedef struct sp_device_calls {
     size_t hint;                     /* most likely place of the next call */
 } sp_device_calls;
 
+/* How long a call waited. */
+typedef struct sp_await {
+    uint32_t lane;
+    uint64_t number;
+    int64_t id; /* once ids are known */
+    int64_t ns;
+} sp_await;
+
 /* Rows [first, last) whose calls are held together. */
 typedef struct sp_row_group {
     size_t first, last;
@@ -133,6 +141,8 @@ typedef struct sp_assembler {
     SP_VECTOR(sp_flagged_call) flagged;
     SP_VECTOR(sp_side_metadata) sides; /* by id once ids are known */
     sp_device_calls device;
+    SP_VECTOR(sp_await) awaits;        /* by id once ids are known */
+    size_t await_hint;
     uint64_t bad_metadata;             /* texts that are no JSON object */
     sp_measured measured;
     sp_assembly_result result;

@@ -137,6 +137,15 @@ static int survey_measured(void *context, const sp_walk_side *side, sp_error *er
     return sp_measured_take(&a->measured, &a->in->instruments, side, error);
 }
 
+static int survey_await(void *context, uint32_t lane, uint64_t number, int64_t ns, sp_error *error)
+{
+    sp_assembler *a = context;
+    if (!sp_vector_reserve(&a->awaits, 1))
+        return sp_fail_memory(error, "the await times of calls");
+    a->awaits.items[a->awaits.count++] = (sp_await){.lane = lane, .number = number, .ns = ns};
+    return SP_OK;
+}
+
 static int survey_drain(void *context, uint32_t lane, int64_t duration, sp_error *error)
 {
     sp_assembler *a = context;
@@ -195,6 +204,22 @@ static int number_lanes(sp_assembler *a)
     return SP_OK;
 }
 
+static int compare_awaits(const void *left, const void *right)
+{
+    const sp_await *a = left, *b = right;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static void order_awaits(sp_assembler *a)
+{
+    for (size_t i = 0; i < a->awaits.count; i++) {
+        sp_await *await = &a->awaits.items[i];
+        await->id = sp_assembler_id(a, await->lane, await->number);
+    }
+    if (a->awaits.count > 1)
+        qsort(a->awaits.items, a->awaits.count, sizeof *a->awaits.items, compare_awaits);
+}
+
 const sp_lane_ids *sp_assembler_search_lane(sp_assembler *a, int64_t id)
 {
     size_t low = 0, high = a->num_lane_ids;
@@ -212,11 +237,14 @@ const sp_lane_ids *sp_assembler_search_lane(sp_assembler *a, int64_t id)
 int sp_assemble_survey(sp_assembler *a)
 {
     sp_walk_visitor visitor = {.context = a, .calls = survey_calls, .side = survey_side,
-                               .measured = survey_measured, .drain = survey_drain, .lost = survey_lost, .check_sums = true};
+                               .await = survey_await, .measured = survey_measured,
+                               .drain = survey_drain, .lost = survey_lost, .check_sums = true};
     sp_keep_begin(a);
     int status = sp_walk(a->in, &visitor, a->result.states, a->error);
     if (status == SP_OK)
         status = number_lanes(a);
+    if (status == SP_OK)
+        order_awaits(a);
     if (status == SP_OK)
         order_rows(a);
     return status;

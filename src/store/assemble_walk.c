@@ -1,6 +1,7 @@
 #include "store/assemble_walk.h"
 
 #include "base/error.h"
+#include "log/bytes.h"
 #include "log/unpack.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@ typedef struct walk {
     sp_resolver *states; /* by lane */
     bool has_call;       /* `last` is a call of this block */
     sp_walk_call last;   /* the call that a side record belongs to */
+    uint64_t last_tick;  /* at which it began */
     sp_call_batch batch;
     int64_t ns[2 * SP_CALL_BATCH];
     sp_walk_call calls[SP_CALL_BATCH];
@@ -29,12 +31,20 @@ static int64_t stretch(int64_t start, int64_t end)
     return length > INT64_MAX ? INT64_MAX : (int64_t)length;
 }
 
-static int check_lane(const walk *w, uint32_t lane)
+/* From the lane of a record to that of the assembly. */
+static int find_lane(const walk *w, uint32_t *lane)
 {
-    if (lane < w->assembly->num_lanes)
+    const sp_assembly *a = w->assembly;
+    size_t num_threads = a->num_lanes - a->num_task_lanes;
+    if (*lane < num_threads)
         return SP_OK;
-    return sp_fail(w->error, SP_ERR_DAMAGED, "log block of ring %u: lane %u, the run has %zu",
-                   w->unpack.header.ring, lane, w->assembly->num_lanes);
+    if (*lane >= SP_RECORD_TASK_LANES && *lane - SP_RECORD_TASK_LANES < a->num_task_lanes) {
+        *lane = (uint32_t)num_threads + (*lane - SP_RECORD_TASK_LANES);
+        return SP_OK;
+    }
+    return sp_fail(w->error, SP_ERR_DAMAGED,
+                   "log block of ring %u: lane %u; the run has %zu of threads and %zu of tasks",
+                   w->unpack.header.ring, *lane, num_threads, a->num_task_lanes);
 }
 
 static int cannot_follow(const walk *w, uint64_t depth)
@@ -45,9 +55,11 @@ static int cannot_follow(const walk *w, uint64_t depth)
     return sp_fail_memory(w->error, "following the nesting of calls");
 }
 
-static int hand_on(walk *w, size_t count)
+/* `start`: tick of the last one. */
+static int hand_on(walk *w, size_t count, uint64_t start)
 {
     w->last = w->calls[count - 1];
+    w->last_tick = start;
     w->has_call = true;
     return w->visitor->calls(w->visitor->context, w->calls, count, w->error);
 }
@@ -57,9 +69,6 @@ static int take_batch(walk *w)
 {
     const sp_call_batch *batch = &w->batch;
     const sp_tick_map *map = &w->assembly->ticks;
-    int status = check_lane(w, batch->lane);
-    if (status != SP_OK)
-        return status;
     map->to_ns(map->context, batch->ticks, w->ns, 2 * batch->count);
     sp_resolver *state = &w->states[batch->lane];
     for (size_t i = 0; i < batch->count; i++) {
@@ -79,7 +88,13 @@ static int take_batch(walk *w)
         call->parent = resolved.parent;
         call->exclusive = resolved.exclusive_ns;
     }
-    return hand_on(w, batch->count);
+    return hand_on(w, batch->count, batch->ticks[2 * (batch->count - 1)]);
+}
+
+static int take_next_batch(walk *w)
+{
+    int status = find_lane(w, &w->batch.lane);
+    return status == SP_OK ? take_batch(w) : status;
 }
 
 static int take_regular(walk *w, const sp_event *event)
@@ -112,7 +127,27 @@ static int take_marked(walk *w, const sp_event *event)
         .lane = event->lane, .region = event->region, .flags = event->flags,
         .is_clamped = ns[1] < ns[0], .start = ns[0], .duration = stretch(ns[0], ns[1]),
         .exclusive = resolved.exclusive_ns, .number = resolved.number, .parent = resolved.parent};
-    return hand_on(w, 1);
+    return hand_on(w, 1, event->start);
+}
+
+/* As long as it takes from the start of the call, so that it never exceeds it. */
+static int64_t await_ns(const walk *w, uint64_t start, uint64_t awaited)
+{
+    const sp_tick_map *map = &w->assembly->ticks;
+    uint64_t ticks[2] = {start, start + awaited};
+    int64_t ns[2];
+    map->to_ns(map->context, ticks, ns, 2);
+    return stretch(ns[0], ns[1]);
+}
+
+static int give_await(walk *w, uint64_t start, uint64_t awaited)
+{
+    const sp_walk_call *call = &w->last;
+    if (w->visitor->await == NULL)
+        return SP_OK;
+    int64_t ns = await_ns(w, start, awaited);
+    return w->visitor->await(w->visitor->context, call->lane, call->number,
+                             ns < call->duration ? ns : call->duration, w->error);
 }
 
 static bool is_measured(uint32_t kind)
@@ -122,6 +157,9 @@ static bool is_measured(uint32_t kind)
 
 static int take_side(walk *w, const sp_event *event)
 {
+    if (event->side_kind == SP_SIDE_AWAIT && w->has_call &&
+        event->payload_bytes == sizeof(uint64_t))
+        return give_await(w, w->last_tick, sp_load_u64((const uint8_t *)event->payload));
     bool is_metadata = event->side_kind == SP_SIDE_METADATA;
     int (*take)(void *, const sp_walk_side *, sp_error *) =
         is_metadata ? w->visitor->side : is_measured(event->side_kind) ? w->visitor->measured : NULL;
@@ -156,9 +194,11 @@ static int take_lost(walk *w, const sp_event *event)
     return w->visitor->lost(w->visitor->context, event->lane, event->lost, w->error);
 }
 
-static int take(walk *w, const sp_event *event)
+static int take(walk *w, sp_event *event)
 {
-    int status = check_lane(w, event->lane);
+    if (event->kind == SP_RECORD_LANE)
+        return SP_OK;
+    int status = find_lane(w, &event->lane);
     if (status != SP_OK)
         return status;
     switch (event->kind) {
@@ -178,6 +218,15 @@ static int take(walk *w, const sp_event *event)
     return SP_OK;
 }
 
+/* Calls of a ring are missing: of its thread, or of any of its tasks. */
+static void forget(walk *w, uint32_t lane, uint64_t missing)
+{
+    const sp_assembly *a = w->assembly;
+    for (size_t i = 0; i < a->num_lanes; i++)
+        if (i == lane || (a->num_task_lanes > 0 && a->lanes[i].thread == a->lanes[lane].thread))
+            sp_resolver_forget(&w->states[i], missing);
+}
+
 static int walk_block(walk *w, const sp_assemble_block *block)
 {
     sp_event event;
@@ -186,14 +235,15 @@ static int walk_block(walk *w, const sp_assemble_block *block)
         sp_unpack_begin(&w->unpack, block->bytes, block->size, checks_sums, w->error);
     w->has_call = false;
     if (status == SP_OK && block->missing > 0) {
-        status = check_lane(w, w->unpack.header.lane);
+        uint32_t lane = w->unpack.header.lane;
+        status = find_lane(w, &lane);
         if (status == SP_OK)
-            sp_resolver_forget(&w->states[w->unpack.header.lane], block->missing);
+            forget(w, lane, block->missing);
     }
     while (status == SP_OK) {
         sp_unpack_calls(&w->unpack, &w->batch);
         if (w->batch.count > 0)
-            status = take_batch(w);
+            status = take_next_batch(w);
         else if (sp_unpack_next(&w->unpack, &event))
             status = take(w, &event);
         else
@@ -220,6 +270,8 @@ static int walk_open_calls(walk *w)
             .start = open->start_tick, .end = a->now_tick, .outer_from = open->outer_from_tick,
             .inner_from = a->now_tick};
         status = take_marked(w, &event);
+        if (status == SP_OK && open->awaited > 0)
+            status = give_await(w, open->start_tick, open->awaited);
     }
     return status;
 }

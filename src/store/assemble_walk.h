@@ -27,6 +27,7 @@ typedef struct sp_walk_visitor {
     int (*calls)(void *context, const sp_walk_call *calls, size_t count, sp_error *error);
     int (*side)(void *context, const sp_walk_side *side, sp_error *error);
     int (*measured)(void *context, const sp_walk_side *side, sp_error *error);
+    int (*await)(void *context, uint32_t lane, uint64_t number, int64_t ns, sp_error *error);
     int (*drain)(void *context, uint32_t lane, int64_t duration, sp_error *error);
     int (*lost)(void *context, uint32_t lane, uint64_t count, sp_error *error);
     bool check_sums; /* of every block; once is enough */

@@ -7,6 +7,7 @@
 #include "log/unpack.h"
 #include "recorder/drain.h"
 #include "recorder/recording.h"
+#include "recorder/task.h"
 
 #include <stdlib.h>
 
@@ -15,22 +16,28 @@ typedef struct read_call {
     uint64_t start, end, number, parent;
     int64_t exclusive;
     char metadata[64];
+    uint64_t awaited; /* ticks */
 } read_call;
 
 typedef struct read_run {
     SP_VECTOR(read_call) calls;
     uint64_t lost, drains;
+    size_t num_threads;
     bool damaged;
 } read_run;
 
 static inline void read_event(read_run *run, sp_resolver *states, const sp_event *event)
 {
-    sp_resolver *state = &states[event->lane];
+    bool is_task = event->lane >= SP_RECORD_TASK_LANES;
+    sp_resolver *state =
+        &states[is_task ? run->num_threads + (event->lane - SP_RECORD_TASK_LANES) : event->lane];
     if (event->kind == SP_RECORD_LOST) {
         run->lost += event->lost;
         sp_resolver_lost(state, event->lost);
     } else if (event->kind == SP_RECORD_DRAIN) {
         run->drains++;
+    } else if (event->kind == SP_RECORD_SIDE && event->side_kind == SP_SIDE_AWAIT) {
+        memcpy(&run->calls.items[run->calls.count - 1].awaited, event->payload, sizeof(uint64_t));
     } else if (event->kind == SP_RECORD_SIDE) {
         read_call *call = &run->calls.items[run->calls.count - 1];
         snprintf(call->metadata, sizeof call->metadata, "%.*s", (int)event->payload_bytes,
@@ -69,9 +76,10 @@ static inline int read_order(const void *a, const void *b)
 /* Drains everything and reads it, sorted by lane and begin number. */
 static inline read_run read_recording(sp_recording *recording)
 {
-    read_run run = {0};
+    read_run run = {.num_threads = recording->threads.count};
+    size_t num_lanes = recording->threads.count + recording->tasks.count;
     const sp_sink_table *table = recording->sink->table;
-    sp_resolver *states = calloc(recording->threads.count + 1, sizeof *states);
+    sp_resolver *states = calloc(num_lanes + 1, sizeof *states);
     for (size_t i = 0; i < recording->lanes.count; i++) {
         sp_lane *lane = recording->lanes.items[i];
         sp_mutex_lock(&lane->lock);
@@ -90,7 +98,7 @@ static inline read_run read_recording(sp_recording *recording)
             run.damaged |= unpack.damaged;
         }
     }
-    for (size_t i = 0; i <= recording->threads.count; i++)
+    for (size_t i = 0; i <= num_lanes; i++)
         sp_resolver_release(&states[i]);
     free(states);
     if (run.calls.count > 0)
