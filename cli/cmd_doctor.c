@@ -126,6 +126,40 @@ static void report_folders(void)
         cli_doctor_fact("runtime", "XDG_RUNTIME_DIR is not set");
 }
 
+enum { MOST_LEFT = 10 };
+
+typedef struct left_sum {
+    size_t count;
+    uint64_t bytes;
+} left_sum;
+
+static void report_one_left(void *context, const char *path, const char *output, int64_t pid,
+                            uint64_t bytes)
+{
+    left_sum *sum = context;
+    if (sum->count++ < MOST_LEFT)
+        cli_doctor_fact("left behind", "%s by process %lld: %.0f KiB in %s", output, (long long)pid,
+                        (double)bytes / 1024, path);
+    sum->bytes += bytes;
+}
+
+/* Rings of programs that were killed stay until somebody has their calls. */
+static void report_left(void)
+{
+    left_sum sum = {0};
+    char what[160];
+    cli_doctor_heading("Recordings that did not end well");
+    sp_recovery_find_left(report_one_left, &sum);
+    if (sum.count == 0) {
+        cli_doctor_fact("left behind", "nothing");
+        return;
+    }
+    snprintf(what, sizeof what, "%zu file%s of killed programs, %.0f KiB of memory in all", sum.count,
+             sum.count == 1 ? "" : "s", (double)sum.bytes / 1024);
+    cli_doctor_trouble(what, "'" CLI_PROGRAM " recover --remove OUTPUT' makes a profile of each and "
+                             "removes it");
+}
+
 static void report_counters(void)
 {
     char level[32];
@@ -153,6 +187,7 @@ static int run(const cli_arguments *arguments)
     cli_doctor_python();
     report_mpi();
     report_folders();
+    report_left();
     report_counters();
     if (num_troubles == 0)
         printf("\nno trouble found\n");

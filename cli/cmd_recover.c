@@ -58,6 +58,8 @@ static void print_completeness(const sp_recovery_info *info)
     if (info->torn_bytes > 0)
         printf("  %" PRIu64 " byte(s) of the journal were being written; the rings %s\n",
                info->torn_bytes, info->has_rings ? "have what they held" : "are gone");
+    if (info->losses[0])
+        printf("  while it recorded it lost: %s\n", info->losses);
     if (info->has_rings && info->missing_calls == 0 && info->damaged_rings == 0)
         printf("  complete: every call that had ended is in it\n");
 }

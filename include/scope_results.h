@@ -139,6 +139,7 @@ typedef struct sp_recovery_info {
     uint64_t damaged_blocks, damaged_bytes, damaged_rings;
     uint64_t torn_bytes; /* what its writer had not finished; nothing is missing that the rings had */
     int64_t first_ns, last_ns; /* begin of the run, last moment that anything tells of; CLOCK_MONOTONIC */
+    const char *losses; /* what the recorder itself had lost: "kind count, kind count"; "": nothing */
 } sp_recovery_info;
 
 /* Looks for recordings: `path` is the output, a journal or file of rings, or a folder of outputs.
@@ -160,12 +161,15 @@ SP_API int sp_recovery_write(sp_recovery *recovery, size_t i, const char *path,
 SP_API int sp_recovery_remove(sp_recovery *recovery, size_t i, sp_error *error);
 SP_API void sp_recovery_release(sp_recovery *recovery);
 
+/* Visits files of rings, of this user, whose process has ended. Texts live until the visitor returns. */
+SP_API void sp_recovery_find_left(void (*visit)(void *context, const char *path, const char *output,
+                                                int64_t pid, uint64_t bytes), void *context);
+
 /* ---- Looking into a running program ------------------------------------------------------------
  *
- * A recording that writes a file keeps its calls in a journal and, mapped, in a file of rings. Both are
- * only read here: the program is not stopped, not signalled, and may hang. A refresh costs what was
- * recorded since the one before; memory grows with regions, threads and depth alone. Only the owner of
- * a process can look into it. */
+ * Its journal and its rings are only read: the program is not stopped, not signalled, and may hang. A
+ * refresh costs what was recorded since the one before; memory grows with regions, threads and depth
+ * alone. Only the owner of a process can look into it. */
 
 typedef struct sp_live sp_live;
 
@@ -182,8 +186,7 @@ typedef struct sp_live_process {
     uint64_t calls, missing_calls; /* ended ones that are counted; those known to be missing */
 } sp_live_process;
 
-/* A thread of a process. */
-typedef struct sp_live_lane {
+typedef struct sp_live_lane { /* a thread */
     size_t size;
     size_t process;   /* index */
     uint32_t lane;    /* its number in the recording */
@@ -193,8 +196,7 @@ typedef struct sp_live_lane {
     size_t num_open;
 } sp_live_lane;
 
-/* A call that is open. */
-typedef struct sp_live_call {
+typedef struct sp_live_call { /* one that is open */
     size_t size;
     const char *region;
     uint32_t depth;
@@ -222,9 +224,8 @@ SP_API int sp_live_open_path(const char *path, sp_live **out, sp_error *error);
 SP_API int sp_live_refresh(sp_live *live, sp_error *error);
 SP_API size_t sp_live_num_running(const sp_live *live);
 
-/* Processes by rank, then number; lanes process by process, those that have calls or did so; regions
- * by their share, largest first; open calls of a lane outermost first. Fills `out` as far as its size;
- * nothing when there is no such item. */
+/* Processes by rank, then number; their lanes; regions by share, largest first; open calls outermost
+ * first. Fills `out` as far as its size; nothing when there is no such item. */
 SP_API size_t sp_live_num_processes(const sp_live *live);
 SP_API void sp_live_process_at(const sp_live *live, size_t i, sp_live_process *out);
 SP_API size_t sp_live_num_lanes(const sp_live *live);

@@ -20,6 +20,7 @@ typedef struct remains {
     SP_VECTOR(char *) paths;
     sp_os_owner_state state;
     bool is_loaded;
+    sp_text losses; /* what the recorder told of them */
     sp_loaded loaded;
 } remains;
 
@@ -140,6 +141,7 @@ void sp_recovery_release(sp_recovery *recovery)
         for (size_t k = 0; k < of->paths.count; k++)
             free(of->paths.items[k]);
         sp_vector_release(&of->paths);
+        sp_text_release(&of->losses);
         if (of->is_loaded)
             sp_loaded_release(&of->loaded);
     }
@@ -150,6 +152,14 @@ void sp_recovery_release(sp_recovery *recovery)
 
 /* ---- One recording ---------------------------------------------------------------------------*/
 
+static void list_losses(remains *of)
+{
+    sp_text_add(&of->losses, "");
+    for (size_t i = 0; i < of->loaded.losses.count; i++)
+        sp_text_format(&of->losses, "%s%s %lld", i > 0 ? ", " : "", of->loaded.losses.items[i].kind,
+                       (long long)of->loaded.losses.items[i].count);
+}
+
 static int find_loaded(sp_recovery *recovery, size_t i, remains **out, sp_error *error)
 {
     if (i >= recovery->items.count)
@@ -159,6 +169,8 @@ static int find_loaded(sp_recovery *recovery, size_t i, remains **out, sp_error 
     int status = of->is_loaded ? SP_OK
                                : sp_load((const char *const *)of->paths.items, of->paths.count,
                                          &of->loaded, error);
+    if (status == SP_OK && !of->is_loaded)
+        list_losses(of);
     of->is_loaded |= status == SP_OK;
     *out = of;
     return status;
@@ -193,6 +205,7 @@ int sp_recovery_describe(sp_recovery *recovery, size_t i, sp_recovery_info *out,
         .torn_bytes = loaded->torn_bytes,
         .first_ns = owner->started_ns,
         .last_ns = sp_timeline_ns(&loaded->timeline, loaded->last_tick),
+        .losses = of->losses.failed ? "" : of->losses.bytes,
     };
     memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
     return SP_OK;
@@ -262,4 +275,32 @@ int sp_recovery_remove(sp_recovery *recovery, size_t i, sp_error *error)
     for (size_t k = 0; k < of->paths.count; k++)
         sp_os_journal_remove(of->paths.items[k]);
     return SP_OK;
+}
+
+/* ---- Files of rings --------------------------------------------------------------------------*/
+
+typedef void visit_left(void *context, const char *path, const char *output, int64_t pid,
+                        uint64_t bytes);
+
+typedef struct left_visitor {
+    visit_left *visit;
+    void *context;
+} left_visitor;
+
+static void tell_left(void *context, const sp_journal_found *found)
+{
+    const left_visitor *to = context;
+    uint64_t bytes;
+    int descriptor =
+        found->state == SP_OS_OWNER_DEAD ? sp_os_journal_open(found->path, &bytes) : -1;
+    if (descriptor < 0)
+        return;
+    sp_os_journal_close(descriptor);
+    to->visit(to->context, found->path, found->frame->output.bytes, found->owner.pid, bytes);
+}
+
+void sp_recovery_find_left(visit_left *visit, void *context)
+{
+    left_visitor to = {.visit = visit, .context = context};
+    sp_journal_find_rings(tell_left, &to);
 }

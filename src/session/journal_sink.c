@@ -77,6 +77,35 @@ static void *reserve(sp_sink_ring *opened, size_t size, sp_sink_refusal *out_why
     return fits ? ring->buffer + FRONT_BYTES : NULL;
 }
 
+static void add_loss(sp_text *json, const char *kind, uint64_t count)
+{
+    if (count > 0)
+        sp_text_format(json, "%s\"%s\": %llu", json->length > 1 ? ", " : "", kind,
+                       (unsigned long long)count);
+}
+
+/* Tells the journal what is lost, when that is at least `factor` times as much as it knows of: each such
+ * word stays in every file, so they must not be as many as the losses. */
+static void tell_losses(sp_journal_sink *sink, uint64_t factor)
+{
+    const sp_recording *recording = sink->recording;
+    uint64_t unmatched = atomic_load(&recording->unmatched_ends), total = unmatched;
+    for (int i = 0; i < SP_LOSS_COUNT; i++)
+        total += atomic_load(&recording->lost[i]);
+    uint64_t told = atomic_load(&sink->told_losses);
+    if (total == told || total < factor * told)
+        return;
+    sp_text json = {0};
+    sp_text_add(&json, "{");
+    for (int i = 0; i < SP_LOSS_COUNT; i++)
+        add_loss(&json, sp_loss_names[i], atomic_load(&recording->lost[i]));
+    add_loss(&json, "unmatched_end", unmatched);
+    sp_text_add(&json, "}");
+    if (!json.failed && atomic_compare_exchange_strong(&sink->told_losses, &told, total))
+        sp_journal_note(sink->journal, SP_FRAME_LOSSES, NULL, 0, json.bytes, json.length);
+    sp_text_release(&json);
+}
+
 /* The first block that could not be written may find no memory either. */
 static bool keep_in_memory(journal_ring *ring, size_t bytes)
 {
@@ -96,6 +125,7 @@ static bool commit(sp_sink_ring *opened, size_t bytes, const sp_sink_span *span)
     journal_ring *ring = (journal_ring *)opened;
     if (bytes == 0)
         return true;
+    tell_losses(ring->sink, 2);
     const uint32_t at[4] = {ring->index, span->epoch, span->from, span->to};
     sp_journal_place place;
     bool is_first_in_memory = ring->memory == NULL;
@@ -190,6 +220,7 @@ static void note_anchor(sp_sink *sink, const sp_anchor *anchor)
     sp_store_u64(head + 8, (uint64_t)anchor->ns);
     sp_store_u64(head + 16, (uint64_t)anchor->suspended_ns);
     sp_journal_note(owner->journal, SP_FRAME_ANCHOR, head, sizeof head, NULL, 0);
+    tell_losses(owner, 1);
     if (owner->on_anchor != NULL)
         owner->on_anchor(owner, anchor);
 }

@@ -6,6 +6,8 @@
 #include "recorder/recording.h"
 #include "store/journal/journal.h"
 
+#include <stdatomic.h>
+
 typedef struct sp_journal_sink sp_journal_sink;
 typedef void sp_journal_on_anchor(sp_journal_sink *sink, const sp_anchor *anchor);
 
@@ -14,6 +16,7 @@ struct sp_journal_sink {
     sp_journal *journal;
     sp_recording *recording; /* whose memory takes blocks that cannot be written */
     sp_journal_on_anchor *on_anchor;
+    _Atomic uint64_t told_losses; /* how many there were when the journal was told of them */
 };
 
 void sp_journal_sink_init(sp_journal_sink *sink, sp_journal *journal, sp_recording *recording,

@@ -19,6 +19,7 @@ def test_sections_and_status(command):
     assert (result.code, result.err) == (0, "")
     titles = [line for line in result.out.splitlines()[1:] if line and line[0] != " "]
     assert titles[:-1] == ["Versions", "Clock", "HDF5", "Python", "MPI", "Memory-backed folders",
+                           "Recordings that did not end well",
                            "Hardware counters"]
     found = sum(line.startswith("  ! ") for line in result.out.splitlines())
     assert titles[-1] == {0: "no trouble found", 1: "1 trouble found"}.get(

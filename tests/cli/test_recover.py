@@ -225,6 +225,52 @@ def test_open_calls_are_marked(command, python):
     assert "outer" in command("inspect", "run.recovered.h5").out
 
 
+def test_doctor_shows_what_is_left(command, python):
+    output = command.folder / "run.h5"
+    run_python(command, python, PYTHON_PROGRAM.replace("{death}", DEATHS["kill"][0]), output)
+    (rings,) = rings_of(output)
+    told = command("doctor").out
+    line = next((line for line in told.splitlines() if rings in line), None)
+    count = told.count("left behind")
+    assert line or count == 10  # others fill the list
+    if line:
+        assert f"{output} by process" in line and f"{os.path.getsize(rings) // 1024} KiB" in line
+    assert "of killed programs" in told and "recover --remove OUTPUT" in told
+    assert command("recover", output, "--remove").code == 0
+    assert rings not in command("doctor").out
+
+
+LOSING_PROGRAM = """
+import os, signal, sys, threading, time
+import scope_profiler as sp
+sp.setup(file_path=sys.argv[1])
+def leave_open():
+    sp.region("left open").__enter__()
+for _ in range(3):
+    thread = threading.Thread(target=leave_open)
+    thread.start()
+    thread.join()
+time.sleep(1.1)  # they are told once a second
+for _ in range(30000):
+    with sp.region("inner"): pass
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_losses_of_the_recorder_are_told(command, python):
+    output = command.folder / "run.h5"
+    run_python(command, python, LOSING_PROGRAM, output)
+    files = [*glob.glob(f"{output}*.journal"), *rings_of(output)]
+    assert journal_reader.Journal(*files).losses == {"thread_exit": 3}
+    done = command("recover", output)
+    assert "while it recorded it lost: thread_exit 3\n" in done.out
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(command.folder / "run.recovered.h5") as file:
+        extra = file["scope_profiler_extra"]
+        kinds = [kind.decode() for kind in extra["loss_kinds"]]
+        assert dict(zip(kinds, extra["loss_counts"])) == {"thread_exit": 3}
+
+
 # ---- What is left of the files --------------------------------------------------------------------
 
 

@@ -211,6 +211,7 @@ class Journal:
 
     def __init__(self, *paths):
         self.owner, self.regions, self.threads, self.anchors = {}, {}, {}, set()
+        self.losses = {}
         self.base, self.calls, self.open, self.missing = None, [], [], 0
         self._blocks, self._rings = [], []
         for path in paths:
@@ -237,6 +238,8 @@ class Journal:
                 self.threads[struct.unpack_from("<I", payload)[0]] = json.loads(payload[4:])
             elif kind == 6 and block_is_sound(payload[16:]):
                 self._blocks.append((struct.unpack_from("<4I", payload), payload[16:]))
+            elif kind == 8:
+                self.losses = json.loads(payload)
             elif kind == 7:
                 generation = struct.unpack_from("<I", payload)[0]
                 if self.base is None or generation >= self.base[0]:

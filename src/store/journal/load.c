@@ -300,6 +300,7 @@ void sp_loaded_release(sp_loaded *loaded)
     sp_vector_release(&loaded->states);
     sp_vector_release(&loaded->lanes);
     sp_vector_release(&loaded->metadata);
+    sp_vector_release(&loaded->losses);
     sp_vector_release(&loaded->instruments);
     sp_vector_release(&loaded->blocks);
     sp_vector_release(&loaded->assembled);

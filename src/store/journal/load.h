@@ -63,6 +63,7 @@ typedef struct sp_loaded {
     SP_VECTOR(sp_resolver) states;    /* by lane */
     SP_VECTOR(sp_assemble_lane) lanes;
     SP_VECTOR(sp_metadata_entry) metadata;
+    SP_VECTOR(sp_assemble_loss) losses; /* that the recorder told of */
     SP_VECTOR(sp_instrument) instruments; /* by number; without a name: not known */
     SP_VECTOR(sp_loaded_block) blocks; /* in order once loaded */
     SP_VECTOR(sp_assemble_block) assembled;

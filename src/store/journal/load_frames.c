@@ -179,6 +179,22 @@ static bool take_instrument_member(sp_loaded *loaded, void *target, sp_json_text
     return true;
 }
 
+static bool take_loss_member(sp_loaded *loaded, void *target, sp_json_text key, sp_json_token kind,
+                             sp_json_text value, sp_json_reader *reader)
+{
+    (void)target;
+    sp_assemble_loss loss = {.count = 0};
+    if (kind != SP_JSON_NUMBER || !sp_json_integer_of(value, &loss.count) || loss.count <= 0) {
+        sp_json_skip(reader, kind);
+        return true;
+    }
+    loss.kind = decoded(loaded, key);
+    if (loss.kind == NULL || !sp_vector_reserve(&loaded->losses, 1))
+        return false;
+    loaded->losses.items[loaded->losses.count++] = loss;
+    return true;
+}
+
 /* ---- Frames ----------------------------------------------------------------------------------*/
 
 static bool take_region(sp_loaded *loaded, const sp_frame_view *frame)
@@ -364,7 +380,8 @@ static bool take_frame(sp_loaded *loaded, const sp_frame_view *frame)
         loaded->is_sealed = true;
         return true;
     case SP_FRAME_LOSSES:
-        break;
+        loaded->losses.count = 0;
+        return read_object(loaded, frame, 0, NULL, take_loss_member);
     }
     return true;
 }

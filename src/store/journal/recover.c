@@ -1,5 +1,7 @@
 #include "store/journal/recover.h"
 
+#include "base/error.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -89,13 +91,17 @@ int sp_recover(sp_loaded *loaded, const sp_assemble_output *outputs, size_t num_
         own.count = 0;
     for (size_t i = 0; i < own.count; i++)
         loaded->metadata.items[loaded->metadata.count + i] = own.entries[i];
-    const sp_assemble_loss losses[NUM_LOSSES] = {
+    const sp_assemble_loss found[NUM_LOSSES] = {
         {.kind = "journal_calls_missing", .count = (int64_t)loaded->missing_calls},
         {.kind = "journal_blocks_damaged", .count = (int64_t)loaded->damaged_blocks},
         {.kind = "journal_bytes_damaged",
          .count = (int64_t)(loaded->damaged_bytes + loaded->torn_bytes)},
         {.kind = "journal_rings_damaged", .count = (int64_t)loaded->damaged_rings},
     };
+    size_t told = loaded->losses.count;
+    if (!sp_vector_reserve(&loaded->losses, NUM_LOSSES))
+        return sp_fail_memory(error, "the counts of losses");
+    memcpy(loaded->losses.items + told, found, sizeof found);
     sp_assembly assembly = {
         .rank = (uint32_t)loaded->owner.rank,
         .id_base = loaded->next_id,
@@ -117,8 +123,8 @@ int sp_recover(sp_loaded *loaded, const sp_assemble_output *outputs, size_t num_
         .metadata = loaded->metadata.items,
         .num_metadata = loaded->metadata.count + own.count,
         .instruments = {.items = loaded->instruments.items, .count = loaded->instruments.count},
-        .losses = losses,
-        .num_losses = NUM_LOSSES,
+        .losses = loaded->losses.items,
+        .num_losses = told + NUM_LOSSES,
         .outputs = outputs,
         .num_outputs = num_outputs,
     };

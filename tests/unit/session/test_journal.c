@@ -10,6 +10,7 @@
 #include "session/journal_sink.h"
 #include "store/image/image.h"
 #include "store/journal/find.h"
+#include "store/journal/frame.h"
 #include "store/journal/recover.h"
 
 #include <fcntl.h>
@@ -454,6 +455,52 @@ static void drops_a_part(void)
     stop();
 }
 
+/* ---- Losses ----------------------------------------------------------------------------------*/
+
+static size_t losses_told(void)
+{
+    copy of = journal_copy();
+    sp_frame_view frame;
+    size_t count = 0;
+    for (size_t at = 0; sp_frame_read(of.bytes + at, of.size - at, &frame); at += frame.bytes)
+        count += frame.kind == SP_FRAME_LOSSES;
+    free(of.bytes);
+    return count;
+}
+
+/* Kinds and counts as they were last told; words of them are few, however many there are. */
+static void tells_losses(void)
+{
+    sp_loaded loaded;
+    char path[80];
+    const char *paths[] = {path};
+    snprintf(path, sizeof path, "%s.journal", output);
+    start();
+    for (int i = 0; i < 500; i++) {
+        sp_recording_lose(&recording, SP_LOSS_METADATA, 2);
+        for (int k = 0; k < 32; k++) {
+            begin(0);
+            end(depth - 1);
+        }
+        if (i == 0)
+            sp_recording_lose(&recording, SP_LOSS_SIGNAL_REENTRY, 7);
+    }
+    sp_recording_anchor(&recording, true);
+    begin(0);
+    count_kept();
+    CHECK(losses_told() >= 2 && losses_told() <= 20);
+    if (CHECK_INT(sp_load(paths, 1, &loaded, NULL), SP_OK)) {
+        if (CHECK_INT(loaded.losses.count, 2)) {
+            CHECK_TEXT(loaded.losses.items[0].kind, sp_loss_names[SP_LOSS_SIGNAL_REENTRY]);
+            CHECK_INT(loaded.losses.items[0].count, 7);
+            CHECK_TEXT(loaded.losses.items[1].kind, sp_loss_names[SP_LOSS_METADATA]);
+            CHECK_INT(loaded.losses.items[1].count, 1000);
+        }
+        sp_loaded_release(&loaded);
+    }
+    stop();
+}
+
 int main(void)
 {
     if (mkdtemp(folder) == NULL || !sp_recording_init(&recording))
@@ -464,6 +511,7 @@ int main(void)
     RUN(every_length_alone);
     RUN(goes_on_in_memory);
     RUN(drops_a_part);
+    RUN(tells_losses);
     char command[100];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command) != 0 || check_result();
