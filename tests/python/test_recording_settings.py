@@ -179,7 +179,6 @@ def test_bad_values_are_refused(settings, error, text):
         ({"use_line_profiler": True}, "line_profiler"),
         ({"use_nvtx": True}, "nvtx"),
         ({"use_gpu_timing": True}, "use_gpu_timing"),
-        ({"track_async": True}, "track_async"),
     ],
 )
 def test_instruments_that_are_missing_are_named(settings, error):

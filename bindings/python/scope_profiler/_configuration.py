@@ -19,7 +19,6 @@ _INSTRUMENTS = {
     "use_nvtx": "nvtx",
     "profile_mpi_calls": "mpi4py",
     "use_gpu_timing": None,
-    "track_async": None,
 }
 
 

@@ -28,7 +28,8 @@ def _warn(report: dict[str, Any]) -> None:
     if crossing:
         warnings.warn(
             f"{crossing} call(s) ended while calls opened inside them were still open; they are "
-            "recorded with the parents they had",
+            "recorded with the parents they had. Where tasks take turns inside them, "
+            "track_async=True gives every task a lane of its own",
             RuntimeWarning,
             stacklevel=4,
         )

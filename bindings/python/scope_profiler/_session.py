@@ -133,6 +133,10 @@ class Session:
             from ._setup import stop_recording_mpi
 
             stop_recording_mpi()
+        if run is not None and run._config.track_async:
+            from ._setup import stop_following_tasks
+
+            stop_following_tasks(manager._profiler)
         if run is None or manager._config is not run._config or not manager.is_configured():
             return
         self.close_root()

@@ -133,6 +133,15 @@ def _checkpoint_interval(config: ProfilingConfig) -> float:
     return float(seconds)
 
 
+def _greenlets(config: ProfilingConfig) -> Any:
+    """Where the recorder keeps what it knows of greenlets."""
+    if not config.track_async:
+        return None
+    import weakref
+
+    return weakref.WeakKeyDictionary()
+
+
 def prepare(config: ProfilingConfig) -> dict[str, Any]:
     """Resolves the output of a configuration; returns what the recorder is told."""
     import time
@@ -174,8 +183,27 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         "on_full": _bound(config, "on_full"),
         "checkpoint_interval": _checkpoint_interval(config),
         "instruments": open_instruments(config) if enabled else (),
+        "track_tasks": config.track_async,
+        "greenlets": _greenlets(config),
     }
 
+
+
+def start_following_tasks(config: ProfilingConfig, profiler: Any) -> None:
+    """Has tasks followed if the configuration asks for it."""
+    if config.track_async and not config.deactivate_profiling:
+        from . import _tasks
+
+        _tasks.follow(profiler)
+
+
+def stop_following_tasks(profiler: Any) -> None:
+    """Leaves tasks alone again, if they were followed."""
+    import sys
+
+    tasks = sys.modules.get("scope_profiler._tasks")
+    if tasks is not None:
+        tasks.unfollow(profiler)
 
 
 def start_recording_mpi(config: ProfilingConfig) -> None:

@@ -107,6 +107,10 @@ class ProfileManager:
         config = getattr(self, "_config", None)
         if config is not None:
             config.stop_memory_profiling()
+            if config.track_async:
+                from ._setup import stop_following_tasks
+
+                stop_following_tasks(self._profiler)
         self._pid = os.getpid()
         self._lock = RLock()
         self._config: Any = None
@@ -513,6 +517,7 @@ class ProfileManager:
         except BaseException:
             self._profiler.deconfigure()
             raise
+        _setup.start_following_tasks(config, self._profiler)
         config._profiler = self._profiler
         config._start_time_ns = (
             self._profiler.start_time_ns if self._profiler.is_enabled else _recorder.now_ns()

@@ -2,6 +2,7 @@
 
 #include "decorated.h"
 #include "instruments.h"
+#include "tasks.h"
 #include "trace.h"
 
 #include <stdlib.h>
@@ -100,6 +101,8 @@ static void stop(profiler_object *profiler)
     }
     profiler->is_configured = false;
     profiler->is_enabled = false;
+    profiler->tracks_tasks = false;
+    Py_CLEAR(profiler->greenlets);
     set_reference(&profiler->config, Py_None);
     set_reference(&profiler->tag_filter, Py_None);
     set_reference(&profiler->locate, Py_None);
@@ -111,7 +114,8 @@ typedef struct configuration {
     PyObject *instruments; /* capsules, a tuple; NULL: none */
     PyObject *region_tags, *enable_tags; /* for native regions: tuples, whose texts are borrowed */
     const char *mode;
-    int enabled, wants_text, traces;
+    int enabled, wants_text, traces, tracks_tasks;
+    PyObject *greenlets; /* a weak dictionary, None */
     sp_binding_settings settings;
 } configuration;
 
@@ -187,16 +191,16 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                             "chunk_size",   "tag_filter",  "locate",     "wants_text",
                             "traces",       "region_tags", "enable_tags", "journal",
                             "journal_flush", "finalize_signals", "on_full", "checkpoint_interval",
-                            "instruments",  NULL};
+                            "instruments",  "track_tasks", "greenlets",   NULL};
     unsigned int rank = 0;
     Py_ssize_t max_memory = 0;
     Py_ssize_t chunk_size = 0;
     int level = -1;
     *out = (configuration){.mode = "time_only", .enabled = 1};
-    out->config = out->tag_filter = out->locate = Py_None;
+    out->config = out->tag_filter = out->locate = out->greenlets = Py_None;
     out->settings.size = sizeof out->settings;
     out->settings.store.size = sizeof out->settings.store;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzzdO!:configure", names, &out->config,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzzdO!pO:configure", names, &out->config,
                                      &out->enabled, convert_output, &out->output, &out->mode, &rank,
                                      &max_memory, &out->settings.store.compression, &level,
                                      &chunk_size, &out->tag_filter, &out->locate,
@@ -206,7 +210,7 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                                      &out->settings.finalize_signals,
                                      &out->settings.on_full,
                                      &out->settings.checkpoint_interval, &PyTuple_Type,
-                                     &out->instruments)) {
+                                     &out->instruments, &out->tracks_tasks, &out->greenlets)) {
         return -1;
     }
     out->settings.output = out->output == NULL ? NULL : PyBytes_AS_STRING(out->output);
@@ -231,6 +235,7 @@ static int set_mode(profiler_object *profiler, configuration *wanted)
             wanted->settings.is_aggregate = profiler->mode == REGION_AGGREGATE;
             wanted->settings.store.is_aggregate = wanted->settings.is_aggregate;
             wanted->settings.track_threads = profiler->mode == REGION_THREADED;
+            wanted->settings.track_tasks = wanted->tracks_tasks;
             return 0;
         }
     }
@@ -251,6 +256,10 @@ static int start(profiler_object *profiler, configuration *wanted)
     profiler->is_enabled = wanted->enabled;
     profiler->wants_text = wanted->wants_text;
     profiler->traces = wanted->traces;
+    profiler->tracks_tasks = wanted->tracks_tasks;
+    profiler->num_greenlets = 0;
+    Py_XSETREF(profiler->greenlets,
+               wanted->greenlets == Py_None ? NULL : Py_NewRef(wanted->greenlets));
     set_reference(&profiler->config, wanted->config);
     set_reference(&profiler->tag_filter, wanted->tag_filter);
     set_reference(&profiler->locate, wanted->locate);
@@ -544,6 +553,7 @@ static int profiler_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(profiler->tag_filter);
     Py_VISIT(profiler->locate);
     Py_VISIT(profiler->paths);
+    Py_VISIT(profiler->greenlets);
     return 0;
 }
 
@@ -578,6 +588,7 @@ static void profiler_dealloc(PyObject *self)
     Py_CLEAR(profiler->tag_filter);
     Py_CLEAR(profiler->locate);
     Py_CLEAR(profiler->paths);
+    Py_CLEAR(profiler->greenlets);
     free(profiler->folded_calls);
     if (profiler->owns_recorder && profiler->recorder != NULL) {
         sp_binding_destroy(profiler->recorder);
@@ -607,6 +618,10 @@ static PyMethodDef profiler_methods[] = {
      "Names of the regions open on this thread, innermost last."},
     {"pause", profiler_pause, METH_NOARGS, "Stops recording until resume()."},
     {"resume", profiler_resume, METH_NOARGS, "Records again after pause()."},
+    {"follow", tasks_follow, METH_O,
+     "The object to run in the place of a coroutine that is to have a lane of its own."},
+    {"greenlet_switched", (PyCFunction)(void (*)(void))tasks_switched, METH_FASTCALL,
+     "For greenlet.settrace: a thread goes on with another greenlet."},
     {"publish", (PyCFunction)(void (*)(void))profiler_publish, METH_VARARGS | METH_KEYWORDS,
      "Writes what was recorded, or hands it over in memory; returns a dict of counts."},
     {NULL, NULL, 0, NULL},

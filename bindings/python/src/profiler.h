@@ -21,6 +21,9 @@ struct profiler_object {
     PyObject *locate;     /* callable(file, line) -> (path, text or None), None: nothing stored */
     PyObject *paths;      /* file name as compiled -> path as stored, while texts are not wanted */
     bool wants_text;
+    bool tracks_tasks;    /* tasks and greenlets have lanes of their own */
+    PyObject *greenlets;  /* weak dict greenlet -> capsule of its task; NULL: not followed */
+    size_t num_greenlets; /* that were followed in this configuration */
     bool traces;          /* functions decorated without a word about it trace what they call */
     uint64_t *folded_calls; /* by region id: traced calls too short to be recorded; NULL: none */
     size_t num_folded;

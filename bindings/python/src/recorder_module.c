@@ -113,6 +113,8 @@ static PyMethodDef module_methods[] = {
      "omp_max_threads()\n--\n\nThreads of the OpenMP runtime loaded here, 0 without one."},
     {"open_instrument", (PyCFunction)(void (*)(void))instrument_open, METH_VARARGS | METH_KEYWORDS,
      OPEN_INSTRUMENT_DOC},
+    {"task_is", (PyCFunction)(void (*)(void))steps_task_is, METH_FASTCALL,
+     "task_is(coroutine, task, /)\n--\n\nSays which task runs what Profiler.follow() gave."},
     {"settings", settings_rows, METH_NOARGS, SETTINGS_DOC},
     {"combinations", settings_combinations, METH_NOARGS, COMBINATIONS_DOC},
     {"check_settings", settings_check, METH_O, CHECK_SETTINGS_DOC},
@@ -172,6 +174,7 @@ static int module_exec(PyObject *module)
     X(generator_type)                                                                              \
     X(coroutine_type)                                                                              \
     X(async_generator_type)                                                                        \
+    X(task_type)                                                                                   \
     X(awaitable_type)                                                                              \
     X(trace_callback_type)
 

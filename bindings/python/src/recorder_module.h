@@ -30,6 +30,7 @@ typedef struct recorder_state {
     PyTypeObject *coroutine_type;
     PyTypeObject *async_generator_type;
     PyTypeObject *awaitable_type;
+    PyTypeObject *task_type; /* what a followed task runs */
     PyTypeObject *trace_callback_type; /* NULL where the mechanism needs none */
     profiler_object *profilers; /* all alive, linked */
     PyObject *module;           /* borrowed */

@@ -1,6 +1,7 @@
 #include "steps.h"
 
 #include "recursion.h"
+#include "tasks.h"
 #include "trace.h"
 
 #include <structmember.h>
@@ -12,6 +13,8 @@ typedef struct steps_object {
     struct steps_object *parent;
     profiler_object *profiler; /* keeps the recorder alive */
     call_details details;
+    followed_task *task; /* it runs a task: steps are told of, no region is recorded */
+    bool is_whole;       /* in a task: one call from the first step to the return */
     bool has_started;
     bool has_finished;
     PyObject *weak_references;
@@ -27,10 +30,18 @@ static steps_object *book_of(steps_object *steps)
 typedef struct step_record {
     steps_object *book;
     recursion_level level;
+    sp_binding_step task_step;
     bool is_recorded;
     bool is_resumption;
     bool traces;
 } step_record;
+
+/* A coroutine that a followed task awaits is one call; its await time is known. */
+static bool can_be_whole(const steps_object *steps)
+{
+    return steps->profiler->tracks_tasks && PyCoro_CheckExact(steps->inner) &&
+           sp_binding_in_task(steps->details.recorder);
+}
 
 /* 0, or -1 with RecursionError set. What is finished already only answers; that is no step. */
 static int step_begin(step_record *step, steps_object *steps)
@@ -41,11 +52,21 @@ static int step_begin(step_record *step, steps_object *steps)
     if (recursion_enter(&step->level) < 0) {
         return -1;
     }
+    if (steps->task != NULL) {
+        steps->has_started = true;
+        task_step_begin(steps->task, steps->inner, &step->task_step);
+        return 0;
+    }
     if (step->is_recorded) {
         const call_details *details = &step->book->details;
         step->traces = details->traces && trace_enter(step->book->profiler);
         step->is_resumption = step->book->has_started;
-        if (step->is_resumption) {
+        if (!step->is_resumption) {
+            step->book->is_whole = can_be_whole(step->book);
+        }
+        if (step->is_resumption && step->book->is_whole) {
+            /* It goes on. */
+        } else if (step->is_resumption) {
             sp_binding_resume(details->recorder, details->id);
         } else {
             sp_binding_begin(details->recorder, details->id);
@@ -58,11 +79,16 @@ static int step_begin(step_record *step, steps_object *steps)
 /* The last interval of a call carries its metadata and outcome. */
 static void step_end(step_record *step, bool is_last, bool succeeded)
 {
-    if (step->is_recorded) {
+    if (step->book->task != NULL) {
+        task_step_end(step->book->task, &step->task_step, is_last);
+        step->book->has_finished |= is_last;
+    } else if (step->is_recorded) {
         call_details *details = &step->book->details;
         if (is_last) {
             step->book->has_finished = true;
             details_end(details, succeeded);
+        } else if (step->book->is_whole) {
+            /* It goes on. */
         } else if (step->is_resumption) {
             sp_binding_end_resumed(details->recorder, details->id);
         } else {
@@ -243,6 +269,45 @@ PyObject *steps_new(decorated_object *decorated, PyObject *inner, call_details *
     return steps;
 }
 
+PyObject *steps_follow(profiler_object *profiler, PyObject *coroutine)
+{
+    const recorder_state *state = profiler->state;
+    PyTypeObject *type = Py_TYPE(coroutine);
+    bool is_task = type == state->task_type;
+    bool is_followed = is_task && ((steps_object *)coroutine)->profiler == profiler;
+    if (is_followed ||
+        !(is_task || PyCoro_CheckExact(coroutine) || type == state->coroutine_type)) {
+        return Py_NewRef(coroutine);
+    }
+    steps_object *steps =
+        (steps_object *)make(state->task_type, profiler, Py_NewRef(coroutine));
+    if (steps != NULL) {
+        steps->task = task_new(profiler, coroutine);
+        if (steps->task == NULL) {
+            Py_CLEAR(steps);
+        }
+    }
+    return (PyObject *)steps;
+}
+
+PyObject *steps_task_is(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    const recorder_state *state = PyModule_GetState(module);
+    if (nargs != 2) {
+        return PyErr_Format(PyExc_TypeError, "task_is() takes a coroutine and its task");
+    }
+    /* Several profilers may follow one task, each inside the other. */
+    for (PyObject *at = args[0]; Py_TYPE(at) == state->task_type;
+         at = ((steps_object *)at)->inner) {
+        steps_object *steps = (steps_object *)at;
+        task_is(steps->task, args[1]);
+        if (steps->has_finished) {
+            task_end(steps->task);
+        }
+    }
+    Py_RETURN_NONE;
+}
+
 static int steps_traverse(PyObject *self, visitproc visit, void *arg)
 {
     steps_object *steps = (steps_object *)self;
@@ -269,6 +334,7 @@ static void steps_dealloc(PyObject *self)
     }
     Py_CLEAR(steps->inner);
     Py_CLEAR(steps->parent);
+    task_free(steps->task);
     details_drop(&steps->details);
     Py_CLEAR(steps->profiler);
     type->tp_free(self);
@@ -426,6 +492,45 @@ static PyType_Slot async_generator_slots[] = {
     {0, NULL},
 };
 
+/* Equal to what it stands for: programs compare task.get_coro() with the coroutine they gave. */
+static PyObject *task_compare(PyObject *self, PyObject *other, int operation)
+{
+    PyObject *inner = ((steps_object *)self)->inner;
+    bool is_same = other == self || other == inner;
+    if (operation != Py_EQ && operation != Py_NE) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    return PyBool_FromLong(is_same == (operation == Py_EQ));
+}
+
+static Py_hash_t task_hash(PyObject *self)
+{
+    return PyObject_Hash(((steps_object *)self)->inner);
+}
+
+static PyObject *task_repr(PyObject *self)
+{
+    return PyObject_Repr(((steps_object *)self)->inner);
+}
+
+static PyType_Slot task_slots[] = {
+    {Py_tp_traverse, steps_traverse},
+    {Py_tp_clear, steps_clear},
+    {Py_tp_dealloc, steps_dealloc},
+    {Py_tp_getattro, steps_getattro},
+    {Py_tp_setattro, steps_setattro},
+    {Py_tp_repr, task_repr},
+    {Py_tp_hash, task_hash},
+    {Py_tp_richcompare, task_compare},
+    {Py_tp_members, steps_members},
+    {Py_tp_getset, steps_getset},
+    {Py_tp_methods, coroutine_methods},
+    {Py_tp_iternext, steps_iternext},
+    {Py_am_await, steps_self},
+    {Py_am_send, steps_am_send},
+    {0, NULL},
+};
+
 static PyTypeObject *make_type(PyObject *module, const char *name, PyType_Slot *slots)
 {
     PyType_Spec spec = {
@@ -447,7 +552,9 @@ int steps_init(PyObject *module, recorder_state *state)
         make_type(module, "scope_profiler._recorder.ProfiledAsyncGenerator", async_generator_slots);
     state->awaitable_type =
         make_type(module, "scope_profiler._recorder.ProfiledAwaitable", awaitable_slots);
-    return state->generator_type != NULL && state->coroutine_type != NULL &&
+    state->task_type =
+        make_type(module, "scope_profiler._recorder.FollowedCoroutine", task_slots);
+    return state->task_type != NULL && state->generator_type != NULL && state->coroutine_type != NULL &&
                    state->async_generator_type != NULL && state->awaitable_type != NULL
                ? 0
                : -1;

@@ -8,6 +8,12 @@
 
 #include "details.h"
 
+/* An object to run in the place of a coroutine that is to have a lane of its own; what is none, or is
+ * followed already, is given back. */
+PyObject *steps_follow(profiler_object *profiler, PyObject *coroutine);
+/* The task object that runs it. */
+PyObject *steps_task_is(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
+
 int steps_init(PyObject *module, recorder_state *state);
 
 /* Takes over `inner` and `details`, also on failure. What is not a fresh generator or coroutine is
