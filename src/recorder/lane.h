@@ -63,12 +63,15 @@ typedef struct sp_lane_counter {
 /* What takes turns on a lane: the nesting stack of its thread, or that of a task (task.h). While
  * another one has the lane, its stack is kept here; the lane itself has that of the current one. */
 typedef struct sp_strand {
+    /* What readers in other processes go by: this is part of the journal's format. */
+    _Atomic(sp_frame *) top; /* NULL: it has the lane, or has ended */
+    sp_frame *outermost;
     uint32_t index;          /* lane number within the configuration */
     uint32_t slot;           /* of the task within its lane, 0: the thread's own */
+
     _Atomic uint64_t lost;   /* calls that the sink had no room for, and no record says so yet; written
                                 under the drain lock, as is what follows */
-    _Atomic(sp_frame *) top; /* NULL: it has the lane */
-    sp_frame *outermost, *plain_ceiling, *outer_marked;
+    sp_frame *plain_ceiling, *outer_marked;
     size_t stack_room, stack_bytes;
     bool is_first_stack;
     uint32_t num_ignored;
@@ -113,6 +116,7 @@ struct sp_lane {
     uint64_t stamp;          /* never the same for two threads or configurations of a lane */
     uint32_t told;           /* lane number that the records at the head belong to */
     sp_task *free_tasks;     /* linked; of the slots */
+    struct sp_task_block *task_blocks; /* what they lie in */
 
     /* Under the drain lock; the owner moves the stack under it too. */
     alignas(64) sp_mutex lock;

@@ -41,6 +41,11 @@ typedef struct sp_sink_room {
     size_t bytes;
     size_t state, head, top, ring, stack; /* sp_ring_state; pointers; words; frames */
     size_t ring_words, stack_frames;
+    /* Of what has the lane: pointer to its outermost frame, number of its lane. */
+    size_t outermost, lane;
+    /* Strands that may wait, one every so many bytes; they begin with a pointer to the top of their stack
+     * (NULL: it does not wait), one to its outermost frame and the number of their lane. */
+    size_t waiting, waiting_step, num_waiting;
 } sp_sink_room;
 
 typedef struct sp_sink_table {

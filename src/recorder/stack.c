@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The lowest frame is the bottom; the highest is kept for ignored calls. */
-enum { BOTTOM = 1, SPARE = 1, TASK_ROOM = 16 };
+enum { BOTTOM = 1, SPARE = 1 };
 
 static void set_frame(sp_frame *frame, uint64_t key)
 {
@@ -139,16 +139,16 @@ void sp_stack_unpark(sp_lane *lane, sp_strand *strand)
     set_ceiling(lane);
 }
 
-bool sp_stack_init_strand(const sp_lane *lane, sp_strand *strand)
+void sp_stack_adopt_strand(sp_strand *strand, sp_frame *stack)
 {
-    if (strand->stack_room == 0) {
-        sp_frame *stack = malloc(TASK_ROOM * sizeof *stack);
-        if (stack == NULL)
-            return false;
-        set_frame(stack, SP_KEY_BOTTOM);
-        strand->outermost = stack + BOTTOM;
-        strand->stack_room = TASK_ROOM;
-    }
+    set_frame(stack, SP_KEY_BOTTOM);
+    strand->outermost = stack + BOTTOM;
+    strand->stack_room = SP_STACK_TASK_ROOM;
+    strand->is_first_stack = true;
+}
+
+void sp_stack_init_strand(const sp_lane *lane, sp_strand *strand)
+{
     strand->plain_ceiling = plain_ceiling_of(lane, strand->outermost, strand->stack_room);
     strand->outer_marked = NULL;
     strand->num_ignored = 0;
@@ -156,7 +156,6 @@ bool sp_stack_init_strand(const sp_lane *lane, sp_strand *strand)
     strand->lost = 0;
     sp_notes_clear(&strand->notes);
     atomic_store_explicit(&strand->top, strand->outermost - BOTTOM, memory_order_release);
-    return true;
 }
 
 void sp_stack_release_strand(const sp_lane *lane, sp_strand *strand)
@@ -181,7 +180,9 @@ static sp_frame *allocate(const sp_lane *lane, size_t frames, size_t *out_room_b
     if (lane->free_room != NULL && lane->generation != 0) {
         sp_sink *sink = lane->recording->sink;
         sp_sink_room room = {.bytes = bytes, .state = SP_ROOM_NONE, .head = SP_ROOM_NONE,
-                             .top = SP_ROOM_NONE, .ring = SP_ROOM_NONE, .stack_frames = frames};
+                             .top = SP_ROOM_NONE, .ring = SP_ROOM_NONE, .stack_frames = frames,
+                             .outermost = SP_ROOM_NONE, .lane = SP_ROOM_NONE,
+                             .waiting = SP_ROOM_NONE};
         sp_frame *stack = sink->table->take_room(sink, &room);
         if (stack != NULL) {
             *out_room_bytes = bytes;

@@ -94,8 +94,11 @@ void sp_stack_settle_ceiling(sp_lane *lane);
  * it. Under the drain lock. */
 void sp_stack_park(sp_lane *lane);
 void sp_stack_unpark(sp_lane *lane, sp_strand *strand);
-/* Gives a strand an empty stack, its first one if need be. False: memory is short. */
-bool sp_stack_init_strand(const sp_lane *lane, sp_strand *strand);
+/* The first stack of a task, of SP_STACK_TASK_ROOM frames. */
+enum { SP_STACK_TASK_ROOM = 16 };
+void sp_stack_adopt_strand(sp_strand *strand, sp_frame *stack);
+/* Empties the stack of a strand. */
+void sp_stack_init_strand(const sp_lane *lane, sp_strand *strand);
 /* Frees the stack of a strand that does not have the lane. */
 void sp_stack_release_strand(const sp_lane *lane, sp_strand *strand);
 

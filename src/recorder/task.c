@@ -6,6 +6,7 @@
 #include "recorder/inside.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +70,6 @@ bool sp_task_create(sp_recording *recording, sp_task_handle *handle, sp_task_kin
         recording->tasks.items[recording->tasks.count++] = info;
         handle->info = info;
         handle->generation = atomic_load_explicit(&recording->generation, memory_order_relaxed);
-        tell_task(recording, info->number, info);
     }
     sp_recording_unlock(recording, own);
     if (!fits)
@@ -103,28 +103,68 @@ void sp_task_rename(sp_recording *recording, const sp_task_handle *handle, const
 
 /* ---- Slots -----------------------------------------------------------------------------------*/
 
-static void free_task(const sp_lane *lane, sp_task *task)
+/* Slots come many at once, with their first stacks. With a sink that survives the process they lie
+ * where another process finds them. */
+enum { BLOCK_TASKS = 64 };
+
+struct sp_task_block {
+    struct sp_task_block *next;
+    bool is_in_room;
+    sp_task tasks[BLOCK_TASKS];
+    sp_frame stacks[BLOCK_TASKS][SP_STACK_TASK_ROOM];
+};
+
+static struct sp_task_block *allocate_block(const sp_lane *lane)
 {
-    sp_stack_release_strand(lane, &task->strand);
-    free(task->before);
-    free(task);
+    sp_sink *sink = lane->recording->sink;
+    sp_sink_room room = {
+        .bytes = sizeof(struct sp_task_block),
+        .state = SP_ROOM_NONE,
+        .head = SP_ROOM_NONE,
+        .top = SP_ROOM_NONE,
+        .ring = SP_ROOM_NONE,
+        .outermost = SP_ROOM_NONE,
+        .lane = SP_ROOM_NONE,
+        .stack = offsetof(struct sp_task_block, stacks),
+        .stack_frames = (size_t)BLOCK_TASKS * SP_STACK_TASK_ROOM,
+        .waiting = offsetof(struct sp_task_block, tasks),
+        .waiting_step = sizeof(sp_task),
+        .num_waiting = BLOCK_TASKS,
+    };
+    struct sp_task_block *block = lane->free_room == NULL ? NULL : sink->table->take_room(sink, &room);
+    if (block != NULL)
+        block->is_in_room = true;
+    return block != NULL ? block : calloc(1, sizeof *block);
+}
+
+static bool add_block(sp_lane *lane)
+{
+    if (lane->tasks.count + BLOCK_TASKS > SP_RECORD_MAX_DEPTH ||
+        !sp_vector_reserve(&lane->tasks, BLOCK_TASKS))
+        return false;
+    struct sp_task_block *block = allocate_block(lane);
+    if (block == NULL)
+        return false;
+    block->next = lane->task_blocks;
+    lane->task_blocks = block;
+    for (int i = 0; i < BLOCK_TASKS; i++) {
+        sp_task *task = &block->tasks[i];
+        lane->tasks.items[lane->tasks.count++] = task;
+        task->strand.slot = (uint32_t)lane->tasks.count;
+        sp_stack_adopt_strand(&task->strand, block->stacks[i]);
+        task->next = lane->free_tasks;
+        lane->free_tasks = task;
+    }
+    return true;
 }
 
 /* One that is not in use. NULL: memory is short. */
 static sp_task *take_slot(sp_lane *lane)
 {
+    if (lane->free_tasks == NULL && !add_block(lane))
+        return NULL;
     sp_task *task = lane->free_tasks;
-    if (task != NULL) {
-        lane->free_tasks = task->next;
-        return task;
-    }
-    if (lane->tasks.count >= SP_RECORD_MAX_DEPTH || !sp_vector_reserve(&lane->tasks, 1))
-        return NULL;
-    task = calloc(1, sizeof *task);
-    if (task == NULL)
-        return NULL;
-    lane->tasks.items[lane->tasks.count++] = task;
-    task->strand.slot = (uint32_t)lane->tasks.count;
+    lane->free_tasks = task->next;
     return task;
 }
 
@@ -134,11 +174,7 @@ static bool settle(sp_lane *lane, sp_task_handle *handle)
     sp_task *task = take_slot(lane);
     if (task == NULL)
         return false;
-    if (!sp_stack_init_strand(lane, &task->strand)) {
-        task->next = lane->free_tasks;
-        lane->free_tasks = task;
-        return false;
-    }
+    sp_stack_init_strand(lane, &task->strand);
     task->info = handle->info;
     task->since = task->suspended = 0;
     task->strand.index = SP_RECORD_TASK_LANES + handle->info->number;
@@ -203,7 +239,16 @@ void sp_tasks_drop(sp_lane *lane)
     for (size_t i = 0; i < lane->tasks.count; i++) {
         sp_task *task = lane->tasks.items[i];
         give_up(lane, task);
-        free_task(lane, task);
+        sp_stack_release_strand(lane, &task->strand);
+        free(task->before);
+    }
+    while (lane->task_blocks != NULL) {
+        struct sp_task_block *block = lane->task_blocks;
+        lane->task_blocks = block->next;
+        if (block->is_in_room)
+            lane->free_room(block, sizeof *block);
+        else
+            free(block);
     }
     sp_vector_release(&lane->tasks);
     lane->free_tasks = NULL;

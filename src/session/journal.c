@@ -55,9 +55,10 @@ static char *details_of(const sp_profiler *profiler)
     sp_text json = {0};
     sp_text_format(&json,
                    "\"rank\": %u, \"clock\": \"%s\", \"started_ns\": %lld, \"started_at_ns\": %lld, "
-                   "\"track_threads\": %s, \"label\": ",
+                   "\"track_threads\": %s, \"track_tasks\": %s, \"label\": ",
                    settings->rank, sp_clock_name(), (long long)sp_clock_monotonic_ns(),
-                   (long long)sp_os_realtime_ns(), settings->track_threads ? "true" : "false");
+                   (long long)sp_os_realtime_ns(), settings->track_threads ? "true" : "false",
+                   settings->track_tasks ? "true" : "false");
     const char *label = settings->label == NULL ? "" : settings->label;
     sp_json_string(&json, label, strlen(label));
     return sp_text_take(&json);

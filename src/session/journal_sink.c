@@ -208,6 +208,11 @@ static void *take_room(sp_sink *sink, const sp_sink_room *wanted)
         .ring_words = wanted->ring_words,
         .stack_at = place(wanted->stack),
         .stack_frames = wanted->stack_frames,
+        .outermost_at = place(wanted->outermost),
+        .lane_at = place(wanted->lane),
+        .waiting_at = place(wanted->waiting),
+        .waiting_step = (uint32_t)wanted->waiting_step,
+        .num_waiting = (uint32_t)wanted->num_waiting,
     };
     return sp_journal_room(((sp_journal_sink *)sink)->journal, wanted->bytes, &layout);
 }
@@ -245,6 +250,33 @@ static void note_thread(sp_sink *sink, uint32_t lane, const sp_thread_info *info
     sp_text_release(&json);
 }
 
+/* Times are ticks, as the clock of the process that reads them knows better. */
+static void note_task(sp_sink *sink, uint32_t number, const sp_task_info *info)
+{
+    uint8_t head[SP_TASK_BYTES];
+    sp_text json = {0};
+    const char *name = info->name == NULL ? "" : info->name;
+    const char *coroutine = info->coroutine == NULL ? "" : info->coroutine;
+    sp_store_u32(head, number);
+    sp_text_format(&json,
+                   "{\"kind\": \"%s\", \"thread\": %lld, \"created_ns\": %lld, \"done_ns\": %lld, "
+                   "\"steps\": %llu, \"running_ticks\": %llu, \"suspended_ticks\": %llu, \"name\": ",
+                   info->kind == SP_TASK_GREENLET ? "greenlet" : "task",
+                   (long long)atomic_load(&info->thread), (long long)info->created_ns,
+                   (long long)atomic_load(&info->done_ns),
+                   (unsigned long long)atomic_load(&info->steps),
+                   (unsigned long long)atomic_load(&info->running),
+                   (unsigned long long)atomic_load(&info->suspended));
+    sp_json_string(&json, name, strlen(name));
+    sp_text_add(&json, ", \"coroutine\": ");
+    sp_json_string(&json, coroutine, strlen(coroutine));
+    sp_text_add(&json, "}");
+    if (!json.failed)
+        sp_journal_note(((sp_journal_sink *)sink)->journal, SP_FRAME_TASK, head, sizeof head,
+                        json.bytes, json.length);
+    sp_text_release(&json);
+}
+
 static const sp_sink_table table = {
     .name = "journal",
     .wants_sums = true,
@@ -258,6 +290,7 @@ static const sp_sink_table table = {
     .free_room = sp_rings_free_body,
     .anchor = note_anchor,
     .thread = note_thread,
+    .task = note_task,
 };
 
 void sp_journal_sink_init(sp_journal_sink *sink, sp_journal *journal, sp_recording *recording,

@@ -206,17 +206,20 @@ static void add_call(sp_follow *follow, const sp_event *event, const sp_timeline
 {
     sp_follow_lane *lane = sp_follow_lane_of(follow, event->lane);
     sp_follow_region *region = sp_follow_region_of(follow, event->region);
-    if (lane == NULL || region == NULL || event->depth > SP_LOADED_DEPTH ||
+    bool is_task = event->lane >= SP_RECORD_TASK_LANES;
+    if ((lane == NULL && !is_task) || region == NULL || event->depth > SP_LOADED_DEPTH ||
         (event->kind == SP_RECORD_CALL_MARKED && event->below > SP_LOADED_DEPTH))
         return;
     bool is_appended = (event->flags & SP_CALL_APPENDED) != 0;
     int64_t length = is_appended ? (int64_t)(event->end - event->start)
                                  : sp_timeline_span_ns(rate, event->start, event->end);
     sp_resolved resolved = {.exclusive_ns = 0};
-    if (!add_to_nesting(&lane->nesting, event, rate, length, &resolved))
-        follow->is_short = true;
-    lane->is_there = true;
-    lane->calls++;
+    if (lane != NULL) { /* tasks are counted, and not shown as lanes */
+        if (!add_to_nesting(&lane->nesting, event, rate, length, &resolved))
+            follow->is_short = true;
+        lane->is_there = true;
+        lane->calls++;
+    }
     follow->num_calls++;
     region->calls++;
     region->total_ns += length;

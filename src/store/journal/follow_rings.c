@@ -169,7 +169,9 @@ static bool copy_lane(sp_follow *follow, const placed_segments *segments, const 
     out->epoch = state.epoch;
     out->first_call = state.calls;
     copy_words(follow, lane, head, out);
-    copy_stack(follow, segments, top, out);
+    /* A task has the lane: its stack is not the thread's. */
+    uint64_t has_lane = word(follow, lane, header->lane_at / 8 * 8) >> (8 * (header->lane_at % 8));
+    copy_stack(follow, segments, (uint32_t)has_lane < SP_RECORD_TASK_LANES ? top : 0, out);
     sp_segment_state after = state_of(follow, lane);
     bool is_whole = out->has_words && state.epoch % 2 == 0 && after.epoch == state.epoch;
     out->has_words = is_whole;
@@ -225,6 +227,7 @@ void sp_follow_take_ring(sp_follow *follow, const sp_follow_copy *copy, bool is_
 {
     sp_follow_ring *ring = sp_follow_ring_of(follow, copy->ring);
     uint64_t calls;
+    uint32_t last = copy->lane;
     if (ring == NULL || !copy->has_words ||
         (ring->epoch == copy->epoch && ring->words == copy->num_words))
         return;
@@ -232,7 +235,7 @@ void sp_follow_take_ring(sp_follow *follow, const sp_follow_copy *copy, bool is_
     bool is_ahead = ring->is_known && copy->first_call > ring->next_call;
     if (is_ahead && !is_whole && ring->gap_looks++ < PATIENT_LOOKS)
         return;
-    size_t count = sp_load_measure(copy->words, 0, copy->num_words, &calls);
+    size_t count = sp_load_measure(copy->words, 0, copy->num_words, &calls, &last);
     if (calls > 0)
         add_words(follow, copy, count);
     ring->gap_looks = 0;

@@ -28,7 +28,8 @@ typedef enum sp_frame_kind {
     SP_FRAME_BASE = 7,     /* what the last publication left off at */
     SP_FRAME_LOSSES = 8,   /* JSON: kind to count */
     SP_FRAME_SEAL = 9,     /* nothing follows in this file */
-    SP_FRAME_INSTRUMENT = 10 /* number, JSON: what side records of counters hold */
+    SP_FRAME_INSTRUMENT = 10, /* number, JSON: what side records of counters hold */
+    SP_FRAME_TASK = 11     /* number, JSON */
 } sp_frame_kind;
 
 /* Payloads before their JSON, in bytes. Of a block its own part is under the sum of the frame, the
@@ -38,6 +39,7 @@ enum {
     SP_ANCHOR_BYTES = 24,                     /* u64 tick, i64 ns, i64 suspended ns */
     SP_REGION_BYTES = 4,                      /* u32 region */
     SP_THREAD_BYTES = 4,                      /* u32 lane */
+    SP_TASK_BYTES = 4,                        /* u32 number of the task */
     SP_INSTRUMENT_BYTES = 4,                  /* u32 number */
     SP_PLACE_BYTES = 16,                      /* u32 ring, epoch, first word, word after the last */
     SP_BASE_BYTES = 24,      /* u32 generation, rings, lanes, 0; i64 next call id */
@@ -75,9 +77,19 @@ typedef struct sp_segment_header {
     uint64_t top_at;  /* u64: address of the topmost frame, in this segment or in another */
     uint64_t ring_at, ring_words;
     uint64_t stack_at, stack_frames;
+    uint64_t outermost_at; /* u64: address of the outermost frame of that stack */
+    uint64_t lane_at;      /* u32: number of the lane that it belongs to */
+    uint64_t waiting_at;   /* num_waiting of sp_waiting_stack, one every waiting_step bytes */
+    uint32_t waiting_step, num_waiting;
 } sp_segment_header;
 
 enum { SP_SEGMENT_BODY_AT = 128 };
+
+/* The stack of a thread or task that another one takes turns with. */
+typedef struct sp_waiting_stack {
+    uint64_t top, outermost; /* addresses; top 0: it does not wait */
+    uint32_t lane, reserved;
+} sp_waiting_stack;
 
 /* Of a ring. Epoch odd: what it held is in a block, and it is being emptied. */
 typedef struct sp_segment_state {

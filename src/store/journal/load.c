@@ -73,8 +73,24 @@ static int read_files(sp_loaded *loaded, sp_error *error)
 
 /* ---- Tables ----------------------------------------------------------------------------------*/
 
+static bool load_task(sp_loaded *loaded, uint32_t number)
+{
+    size_t missing = number < loaded->tasks.count ? 0 : number + 1 - loaded->tasks.count;
+    if (missing > 0 && !sp_vector_reserve(&loaded->tasks, missing))
+        return false;
+    for (; missing > 0; missing--) {
+        int64_t index = (int64_t)loaded->tasks.count;
+        loaded->tasks.items[loaded->tasks.count++] = (sp_loaded_task){
+            .row = {.index = index, .thread_index = -1, .created_ns = -1, .done_ns = -1,
+                    .kind = "task", .name = "", .coroutine_name = ""}};
+    }
+    return true;
+}
+
 bool sp_load_lane(sp_loaded *loaded, uint32_t lane)
 {
+    if (lane >= SP_RECORD_TASK_LANES)
+        return load_task(loaded, lane - SP_RECORD_TASK_LANES);
     size_t missing = lane < loaded->threads.count ? 0 : lane + 1 - loaded->threads.count;
     if (missing == 0)
         return true;
@@ -126,7 +142,7 @@ bool sp_load_check(sp_loaded *loaded, const uint8_t *block, size_t size)
     if (sp_unpack_begin(&unpack, block, size, false, NULL) != SP_OK)
         return false;
     while (sp_unpack_next(&unpack, &event)) {
-        if (!event_is_sound(&event, has_call) || event.lane >= SP_LOADED_LANES ||
+        if (!event_is_sound(&event, has_call) || !sp_load_is_lane_number(event.lane) ||
             !sp_load_lane(loaded, event.lane))
             return false;
         has_call |= event.kind == SP_RECORD_CALL || event.kind == SP_RECORD_CALL_MARKED;
@@ -224,11 +240,30 @@ static void settle_damage(sp_loaded *loaded)
     loaded->damaged_blocks = 0;
 }
 
+/* There is room. */
+static void fill_task_tables(sp_loaded *loaded)
+{
+    sp_timeline_rate rate = sp_timeline_current_rate(&loaded->timeline);
+    for (size_t i = 0; i < loaded->tasks.count; i++) {
+        sp_loaded_task *task = &loaded->tasks.items[i];
+        sp_task_row row = task->row;
+        row.rank = (uint32_t)loaded->owner.rank;
+        row.created_ns -= row.created_ns < 0 ? 0 : loaded->owner.started_ns;
+        row.done_ns -= row.done_ns < 0 ? 0 : loaded->owner.started_ns;
+        row.running_ns = sp_timeline_scale(&rate, (uint64_t)task->running_ticks);
+        row.suspended_ns = sp_timeline_scale(&rate, (uint64_t)task->suspended_ticks);
+        loaded->task_rows.items[loaded->task_rows.count++] = row;
+        loaded->lanes.items[loaded->lanes.count++] = (sp_assemble_lane){
+            .thread = row.thread_index, .task = (int64_t)i, .state = &task->state};
+    }
+}
+
 static bool fill_assembly_tables(sp_loaded *loaded)
 {
     size_t lanes = loaded->threads.count;
     if (!sp_vector_reserve(&loaded->assembled, loaded->blocks.count) ||
-        !sp_vector_reserve(&loaded->lanes, lanes))
+        !sp_vector_reserve(&loaded->lanes, lanes + loaded->tasks.count) ||
+        !sp_vector_reserve(&loaded->task_rows, loaded->tasks.count))
         return false;
     for (size_t i = 0; i < loaded->blocks.count; i++) {
         const sp_loaded_block *block = &loaded->blocks.items[i];
@@ -243,6 +278,12 @@ static bool fill_assembly_tables(sp_loaded *loaded)
         thread->end_ns -= thread->end_ns < 0 ? 0 : loaded->owner.started_ns;
         loaded->lanes.items[loaded->lanes.count++] = (sp_assemble_lane){
             .thread = (int64_t)i, .task = -1, .state = &loaded->states.items[i]};
+    }
+    fill_task_tables(loaded);
+    for (size_t i = 0; i < loaded->open_calls.count; i++) {
+        sp_assemble_open_call *call = &loaded->open_calls.items[i];
+        if (call->lane >= SP_RECORD_TASK_LANES)
+            call->lane = (uint32_t)lanes + (call->lane - SP_RECORD_TASK_LANES);
     }
     return true;
 }
@@ -293,6 +334,10 @@ void sp_loaded_release(sp_loaded *loaded)
         free((void *)(uintptr_t)loaded->files.items[i].bytes);
     for (size_t i = 0; i < loaded->states.count; i++)
         sp_resolver_release(&loaded->states.items[i]);
+    for (size_t i = 0; i < loaded->tasks.count; i++)
+        sp_resolver_release(&loaded->tasks.items[i].state);
+    sp_vector_release(&loaded->tasks);
+    sp_vector_release(&loaded->task_rows);
     sp_vector_release(&loaded->files);
     sp_vector_release(&loaded->anchors);
     sp_vector_release(&loaded->regions);

@@ -43,6 +43,12 @@ typedef struct sp_loaded_mark {
     uint64_t calls;
 } sp_loaded_mark;
 
+typedef struct sp_loaded_task {
+    sp_task_row row;
+    int64_t running_ticks, suspended_ticks;
+    sp_resolver state;
+} sp_loaded_task;
+
 typedef struct sp_loaded_segment {
     uint64_t address, bytes; /* of the process that recorded */
     const uint8_t *memory;   /* here */
@@ -61,6 +67,8 @@ typedef struct sp_loaded {
     sp_number_map region_index;
     SP_VECTOR(sp_thread_row) threads; /* by lane */
     SP_VECTOR(sp_resolver) states;    /* by lane */
+    SP_VECTOR(sp_loaded_task) tasks;  /* by number */
+    SP_VECTOR(sp_task_row) task_rows;
     SP_VECTOR(sp_assemble_lane) lanes;
     SP_VECTOR(sp_metadata_entry) metadata;
     SP_VECTOR(sp_assemble_loss) losses; /* that the recorder told of */
@@ -86,7 +94,7 @@ void sp_loaded_release(sp_loaded *loaded);
 /* ---- Shared by the three files ---------------------------------------------------------------*/
 
 /* More than any process can have had. */
-enum { SP_LOADED_LANES = 1 << 20, SP_LOADED_REGIONS = 1 << 24, SP_LOADED_DEPTH = 1 << 22 };
+enum { SP_LOADED_LANES = 1 << 20, SP_LOADED_TASKS = 1 << 21, SP_LOADED_REGIONS = 1 << 24, SP_LOADED_DEPTH = 1 << 22 };
 
 /* Frames of a journal, or notes. False: memory is short. */
 bool sp_load_frames(sp_loaded *loaded, const uint8_t *bytes, size_t size, bool is_file);
@@ -94,16 +102,30 @@ bool sp_load_frames(sp_loaded *loaded, const uint8_t *bytes, size_t size, bool i
 bool sp_load_rings(sp_loaded *loaded, const sp_loaded_file *file);
 /* After all blocks are in order: the calls that were open. */
 bool sp_load_open_calls(sp_loaded *loaded);
+/* Whether a lane can be one, of a thread or of a task. */
+static inline bool sp_load_is_lane_number(uint32_t lane)
+{
+    return lane < SP_LOADED_LANES || (lane >= SP_RECORD_TASK_LANES &&
+                                      lane - SP_RECORD_TASK_LANES < SP_LOADED_TASKS);
+}
 /* Room for a lane. */
 bool sp_load_lane(sp_loaded *loaded, uint32_t lane);
+/* Its state; there is room for it. */
+static inline sp_resolver *sp_load_state(sp_loaded *loaded, uint32_t lane)
+{
+    return lane < SP_RECORD_TASK_LANES ? &loaded->states.items[lane]
+                                       : &loaded->tasks.items[lane - SP_RECORD_TASK_LANES].state;
+}
 /* Whether every record of a block can be used, and there is room for its lanes; goes over all of it. */
 bool sp_load_check(sp_loaded *loaded, const uint8_t *block, size_t size);
 /* Whether a piece lies in the body of a segment. */
 bool sp_load_lies_in(const sp_loaded_segment *segment, uint64_t at, uint64_t bytes);
 /* Whether it is a lane whose places lie inside of it. */
 bool sp_load_is_lane(const sp_loaded_segment *segment);
-/* Where the whole records of a ring from `at` on end, and how many calls they are. */
-size_t sp_load_measure(const uint64_t *words, size_t at, size_t end, uint64_t *out_calls);
+/* Where the whole records of a ring from `at` on end, how many calls they are, and to which lane the
+ * records behind them belong; `*lane`: those at `at`. */
+size_t sp_load_measure(const uint64_t *words, size_t at, size_t end, uint64_t *out_calls,
+                       uint32_t *lane);
 /* Appends a block. False: memory is short. */
 bool sp_load_block(sp_loaded *loaded, const sp_loaded_block *block);
 

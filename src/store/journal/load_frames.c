@@ -102,6 +102,34 @@ static bool take_thread_member(sp_loaded *loaded, void *target, sp_json_text key
     return true;
 }
 
+static bool take_task_member(sp_loaded *loaded, void *target, sp_json_text key, sp_json_token kind,
+                             sp_json_text value, sp_json_reader *reader)
+{
+    sp_loaded_task *task = target;
+    const struct {
+        const char *key;
+        int64_t *number;
+    } numbers[] = {{"thread", &task->row.thread_index},
+                   {"created_ns", &task->row.created_ns},
+                   {"done_ns", &task->row.done_ns},
+                   {"steps", &task->row.steps},
+                   {"running_ticks", &task->running_ticks},
+                   {"suspended_ticks", &task->suspended_ticks}};
+    const struct {
+        const char *key, **text;
+    } texts[] = {{"kind", &task->row.kind},
+                 {"name", &task->row.name},
+                 {"coroutine", &task->row.coroutine_name}};
+    for (size_t i = 0; kind == SP_JSON_NUMBER && i < sizeof numbers / sizeof *numbers; i++)
+        if (sp_json_equals(key, numbers[i].key))
+            sp_json_integer_of(value, numbers[i].number);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (sp_json_equals(key, texts[i].key))
+            return take_text(loaded, texts[i].text, kind, value);
+    sp_json_skip(reader, kind);
+    return true;
+}
+
 static bool take_metadata_member(sp_loaded *loaded, void *target, sp_json_text key,
                                  sp_json_token kind, sp_json_text value, sp_json_reader *reader)
 {
@@ -269,6 +297,15 @@ static bool take_instrument(sp_loaded *loaded, const sp_frame_view *frame)
     return true;
 }
 
+static bool take_task(sp_loaded *loaded, const sp_frame_view *frame)
+{
+    uint32_t number = u32(frame, 0);
+    if (number >= SP_LOADED_TASKS)
+        return true;
+    return sp_load_lane(loaded, SP_RECORD_TASK_LANES + number) &&
+           read_object(loaded, frame, SP_TASK_BYTES, &loaded->tasks.items[number], take_task_member);
+}
+
 static bool take_anchor(sp_loaded *loaded, const sp_frame_view *frame)
 {
     if (!sp_vector_reserve(&loaded->anchors, 1))
@@ -304,7 +341,7 @@ static bool base_fits(const sp_frame_view *frame)
     at += (size_t)rings * SP_BASE_RING_BYTES;
     for (uint32_t i = 0; i < lanes; i++) {
         left = frame->payload_bytes - at;
-        if (left < SP_BASE_LANE_BYTES || u32(frame, at) >= SP_LOADED_LANES ||
+        if (left < SP_BASE_LANE_BYTES || !sp_load_is_lane_number(u32(frame, at)) ||
             u32(frame, at + 4) > SP_LOADED_DEPTH ||
             u32(frame, at + 4) > (left - SP_BASE_LANE_BYTES) / SP_BASE_LEVEL_BYTES)
             return false;
@@ -318,7 +355,7 @@ static bool take_state(sp_loaded *loaded, const sp_frame_view *frame, size_t at)
     uint32_t lane = u32(frame, at), levels = u32(frame, at + 4);
     if (!sp_load_lane(loaded, lane))
         return false;
-    sp_resolver *state = &loaded->states.items[lane];
+    sp_resolver *state = sp_load_state(loaded, lane);
     sp_resolver_release(state);
     state->ended = u64(frame, at + 8);
     if (levels > 0 && !sp_resolver_grow(state, levels))
@@ -367,6 +404,8 @@ static bool take_frame(sp_loaded *loaded, const sp_frame_view *frame)
         return frame->payload_bytes < SP_THREAD_BYTES || take_thread(loaded, frame);
     case SP_FRAME_INSTRUMENT:
         return frame->payload_bytes < SP_INSTRUMENT_BYTES || take_instrument(loaded, frame);
+    case SP_FRAME_TASK:
+        return frame->payload_bytes < SP_TASK_BYTES || take_task(loaded, frame);
     case SP_FRAME_METADATA:
         return read_object(loaded, frame, 0, NULL, take_metadata_member);
     case SP_FRAME_BLOCK:

@@ -65,12 +65,15 @@ static bool is_sound(const uint64_t *words, size_t left)
                         sp_record_region(words[0]) < SP_LOADED_REGIONS);
 }
 
-size_t sp_load_measure(const uint64_t *words, size_t at, size_t end, uint64_t *out_calls)
+size_t sp_load_measure(const uint64_t *words, size_t at, size_t end, uint64_t *out_calls,
+                       uint32_t *lane)
 {
     *out_calls = 0;
     while (at < end && is_sound(words + at, end - at)) {
         sp_record_kind kind = sp_record_kind_of(words[at]);
         *out_calls += kind == SP_RECORD_CALL || kind == SP_RECORD_CALL_MARKED;
+        if (kind == SP_RECORD_LANE)
+            *lane = sp_record_region(words[at]);
         at += sp_record_words(words[at]);
     }
     return at;
@@ -108,18 +111,19 @@ static bool take_ring(sp_loaded *loaded, const sp_loaded_segment *segment)
     uint64_t head = pointer - segment->address - header->ring_at;
     if (pointer == 0 || state.epoch % 2 != 0 || head == 0)
         return true; /* the lane was being made, all of it is in a block, or there is nothing */
-    if (head % 8 != 0 || head / 8 > header->ring_words || state.lane >= SP_LOADED_LANES) {
+    if (head % 8 != 0 || head / 8 > header->ring_words || !sp_load_is_lane_number(state.lane)) {
         loaded->damaged_rings++;
         return true;
     }
     const uint64_t *words = (const uint64_t *)(const void *)(segment->memory + header->ring_at);
     size_t count = (size_t)(head / 8), from = words_handed_on(loaded, &state);
     uint64_t skipped, calls;
-    if (from > count || sp_load_measure(words, 0, from, &skipped) != from) {
+    if (from > count || sp_load_measure(words, 0, from, &skipped, &state.lane) != from) {
         loaded->damaged_rings += from < count;
         return true;
     }
-    size_t to = sp_load_measure(words, from, count, &calls);
+    uint32_t last = state.lane;
+    size_t to = sp_load_measure(words, from, count, &calls, &last);
     loaded->damaged_rings += to < count;
     return to == from || pack_rest(loaded, &state, words, from, to, state.calls + skipped);
 }
@@ -174,18 +178,16 @@ static bool has_ended(const sp_event *last, uint32_t lane, const uint64_t *frame
            last->start == frame[SP_STACK_START] && last->depth == depth;
 }
 
-static bool take_stack(sp_loaded *loaded, uint32_t ring, uint32_t lane, const uint64_t *stack,
-                       size_t top)
+static bool take_stack(sp_loaded *loaded, const sp_event *last, uint32_t lane,
+                       const uint64_t *stack, size_t top)
 {
-    sp_event last = {.lane = UINT32_MAX};
-    last_ended(loaded, ring, &last);
     uint32_t before = 0;
     bool has_before = false;
     for (size_t i = 1; i <= top; i++) {
         const uint64_t *frame = stack + i * SP_STACK_WORDS;
         uint64_t key = frame[SP_STACK_KEY];
         uint32_t depth = (uint32_t)(i - 1) - SP_STACK_IGNORED_BELOW(key);
-        if (SP_STACK_IS_NO_CALL(key) || has_ended(&last, lane, frame, depth))
+        if (SP_STACK_IS_NO_CALL(key) || has_ended(last, lane, frame, depth))
             continue;
         if (frame[SP_STACK_START] == 0 || (has_before && depth <= before) ||
             sp_number_map_get(&loaded->region_index, (uint32_t)key) == SP_NUMBER_NONE) {
@@ -212,31 +214,87 @@ static bool take_stack(sp_loaded *loaded, uint32_t ring, uint32_t lane, const ui
     return true;
 }
 
-bool sp_load_open_calls(sp_loaded *loaded)
+/* The stack from the frame below `outermost` up to `top`; NULL: there is none. */
+static const uint64_t *find_stack(const sp_loaded *loaded, const sp_waiting_stack *of,
+                                  size_t *out_top)
 {
-    for (size_t i = 0; i < loaded->segments.count; i++) {
-        const sp_loaded_segment *segment = &loaded->segments.items[i];
-        if (!sp_load_is_lane(segment))
-            continue;
-        uint64_t top = word(segment, segment->header.top_at);
-        sp_segment_state state = state_of(segment);
-        const sp_loaded_segment *holder = segment_at(loaded, top);
-        if (top == 0)
-            continue; /* the lane was being made */
-        uint64_t place = holder == NULL ? 0 : top - holder->address - holder->header.stack_at;
-        uint64_t frame = SP_STACK_WORDS * 8;
-        if (holder == NULL || place % frame != 0 || state.lane >= SP_LOADED_LANES ||
-            place / frame >= holder->header.stack_frames ||
-            holder->header.stack_frames > holder->bytes / frame ||
-            !sp_load_lies_in(holder, holder->header.stack_at, holder->header.stack_frames * frame)) {
+    enum { FRAME = SP_STACK_WORDS * 8 };
+    const sp_loaded_segment *holder = segment_at(loaded, of->top);
+    if (holder == NULL || holder->header.stack_frames > holder->bytes / FRAME ||
+        !sp_load_lies_in(holder, holder->header.stack_at, holder->header.stack_frames * FRAME))
+        return NULL;
+    uint64_t first = holder->address + holder->header.stack_at;
+    uint64_t bottom = of->outermost - FRAME;
+    if (bottom < first || of->top < bottom || (bottom - first) % FRAME != 0 ||
+        (of->top - bottom) % FRAME != 0 ||
+        (of->top - first) / FRAME >= holder->header.stack_frames)
+        return NULL;
+    *out_top = (size_t)((of->top - bottom) / FRAME);
+    return (const uint64_t *)(const void *)(holder->memory + (bottom - holder->address));
+}
+
+/* The process may have died while one took the turn of another, and then a stack is found twice. */
+static bool take_found(sp_loaded *loaded, sp_number_map *seen, const sp_event *last,
+                       const sp_waiting_stack *found)
+{
+    size_t top;
+    if (found->top == 0 || sp_number_map_get(seen, found->lane) != SP_NUMBER_NONE)
+        return true; /* it does not wait, or the lane was being made */
+    const uint64_t *stack = sp_load_is_lane_number(found->lane) ? find_stack(loaded, found, &top) : NULL;
+    if (stack == NULL) {
+        loaded->damaged_rings++;
+        return true;
+    }
+    return sp_number_map_set(seen, found->lane, 1) &&
+           take_stack(loaded, last, found->lane, stack, top);
+}
+
+/* What has a lane. */
+static bool take_current(sp_loaded *loaded, sp_number_map *seen, const sp_loaded_segment *segment)
+{
+    const sp_segment_header *header = &segment->header;
+    if (!sp_load_lies_in(segment, header->outermost_at, 8) || header->lane_at % 4 != 0 ||
+        !sp_load_lies_in(segment, header->lane_at / 8 * 8, 8)) {
+        loaded->damaged_rings++;
+        return true;
+    }
+    sp_event last = {.lane = UINT32_MAX};
+    sp_waiting_stack current = {.top = word(segment, header->top_at),
+                                .outermost = word(segment, header->outermost_at)};
+    memcpy(&current.lane, segment->memory + header->lane_at, sizeof current.lane);
+    last_ended(loaded, state_of(segment).ring, &last);
+    return take_found(loaded, seen, &last, &current);
+}
+
+static bool take_waiting(sp_loaded *loaded, sp_number_map *seen, const sp_loaded_segment *segment)
+{
+    const sp_segment_header *header = &segment->header;
+    const sp_event none = {.lane = UINT32_MAX};
+    for (uint32_t i = 0; header->waiting_at != 0 && i < header->num_waiting; i++) {
+        sp_waiting_stack waiting;
+        uint64_t at = header->waiting_at + (uint64_t)i * header->waiting_step;
+        if (!sp_load_lies_in(segment, at, sizeof waiting)) {
             loaded->damaged_rings++;
-            continue;
+            return true;
         }
-        const void *stack = holder->memory + holder->header.stack_at;
-        if (!take_stack(loaded, state.ring, state.lane, stack, (size_t)(place / frame)))
+        memcpy(&waiting, segment->memory + at, sizeof waiting);
+        if (!take_found(loaded, seen, &none, &waiting))
             return false;
     }
     return true;
+}
+
+bool sp_load_open_calls(sp_loaded *loaded)
+{
+    sp_number_map seen = {0};
+    bool fits = true;
+    for (size_t i = 0; i < loaded->segments.count && fits; i++)
+        if (sp_load_is_lane(&loaded->segments.items[i]))
+            fits = take_current(loaded, &seen, &loaded->segments.items[i]);
+    for (size_t i = 0; i < loaded->segments.count && fits; i++)
+        fits = take_waiting(loaded, &seen, &loaded->segments.items[i]);
+    sp_number_map_release(&seen);
+    return fits;
 }
 
 /* ---- The file --------------------------------------------------------------------------------*/

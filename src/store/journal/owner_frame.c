@@ -53,6 +53,8 @@ static void take_member(const member *from, sp_owner_frame *out)
     take_integer(from, "started_at_ns", &out->started_at_ns);
     if (from->kind == SP_JSON_TRUE && sp_json_equals(from->key, "track_threads"))
         out->track_threads = true;
+    if (from->kind == SP_JSON_TRUE && sp_json_equals(from->key, "track_tasks"))
+        out->track_tasks = true;
 }
 
 bool sp_owner_frame_read(const sp_frame_view *frame, sp_owner_frame *out)

@@ -16,7 +16,7 @@ typedef struct sp_owner_frame {
     sp_text folder; /* of journal files; "": that of the output */
     char clock[16]; /* what its ticks are */
     int64_t rank, started_ns, started_at_ns; /* of CLOCK_MONOTONIC, since 1970 */
-    bool track_threads;
+    bool track_threads, track_tasks;
 } sp_owner_frame;
 
 /* Replaces what was in `out`. False: the payload is no owner. */

@@ -110,6 +110,10 @@ int sp_recover(sp_loaded *loaded, const sp_assemble_output *outputs, size_t num_
         .blocks_are_unsummed = true, /* checked when they were loaded */
         .lanes = loaded->lanes.items,
         .num_lanes = loaded->lanes.count,
+        .num_task_lanes = loaded->task_rows.count,
+        .track_tasks = loaded->owner.track_tasks,
+        .tasks = loaded->task_rows.items,
+        .num_tasks = loaded->task_rows.count,
         .open_calls = loaded->open_calls.items,
         .num_open_calls = loaded->open_calls.count,
         .with_open_calls = true,

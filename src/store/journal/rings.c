@@ -136,6 +136,11 @@ void *sp_rings_add(sp_rings *rings, size_t body_bytes, const sp_segment_header *
     header->ring_words = layout->ring_words;
     header->stack_at = place_of(layout->stack_at);
     header->stack_frames = layout->stack_frames;
+    header->outermost_at = place_of(layout->outermost_at);
+    header->lane_at = place_of(layout->lane_at);
+    header->waiting_at = place_of(layout->waiting_at);
+    header->waiting_step = layout->waiting_step;
+    header->num_waiting = layout->num_waiting;
     atomic_signal_fence(memory_order_seq_cst);
     memcpy(header->magic, SP_SEGMENT_MAGIC, sizeof header->magic);
     sp_os_journal_holds_pointers(header, bytes, true);

@@ -219,7 +219,8 @@ static void ten_thousand_tasks_alive(void)
         sp_task_finish(&recording, &tasks[i]);
     }
     sp_lane *lane = sp_lane_of(&recording);
-    CHECK_INT(lane->tasks.count, TASKS);
+    size_t slots = lane->tasks.count;
+    CHECK(slots >= TASKS && slots < TASKS + 100);
     for (int i = 0; i < TASKS; i++) {
         sp_task_handle task = make("later");
         sp_task_step step = enter_at(tick++, &task);
@@ -228,7 +229,7 @@ static void ten_thousand_tasks_alive(void)
         leave_at(tick++, &task, &step);
         sp_task_finish(&recording, &task);
     }
-    CHECK_INT(lane->tasks.count, TASKS);
+    CHECK_INT(lane->tasks.count, slots);
     read_run run = read_recording(&recording);
     CHECK(!run.damaged);
     if (CHECK_INT(run.calls.count, 2 * TASKS))
