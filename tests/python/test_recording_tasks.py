@@ -268,7 +268,8 @@ def test_eager_tasks_run_in_their_own_lane(path):
         await task
 
     results = record(path, main)
-    quick = task_named(results, "quick")
+    # Python 3.12 names a task after it was made; this one is done by then.
+    (quick,) = [task for task in results.tasks[0] if task.coro_name.endswith("eager")]
     assert calls(results, "eager")[0][0] == quick.index and quick.steps == 1 and quick.done
     assert results.get_region("eager")[0].parent_ids.tolist() == [-1]
     maker = calls(results, "maker")[0]
