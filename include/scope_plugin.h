@@ -266,6 +266,10 @@ typedef struct sp_instrument_call {
     uint64_t number;  /* of the begin within its lane: end has the number of its begin */
 } sp_instrument_call;
 
+/* What a payload is: bytes that only the instrument understands, or device times, see docs/FORMATS.md:
+ * readers of blocks know those too. */
+typedef enum sp_payload_kind { SP_PAYLOAD_OWN, SP_PAYLOAD_DEVICE_TIMES } sp_payload_kind;
+
 /* Something that is measured or done at every call of a recording: counters, CPU time, ranges for a
  * tool, device events. Two kinds in one table, and one instrument may be both:
  *
@@ -317,12 +321,20 @@ typedef struct sp_instrument {
     size_t (*end)(void *context, void *state, const sp_instrument_call *call,
                   char payload[SP_INSTRUMENT_PAYLOAD]);
 
-    /* Publication, on the thread that publishes. `resolve`: what a payload comes to, the device time
-     * of its call in ns, -1: unknown. `results`: a text for `json_<name>` (free() it), instead of
-     * the totals of sampled values; NULL: nothing to say. */
-    int64_t (*resolve)(void *context, const char *payload, size_t bytes);
+    /* Publication, on the thread that publishes. `results`: a text for `json_<name>` (free() it), instead
+     * of the totals of sampled values; NULL: nothing to say. */
     char *(*results)(void *context, uint32_t rank);
     void (*release)(void *context);
+
+    /* Runs at an end before the clock is read, first to last: what it takes lies inside of the call. */
+    void (*finish)(void *context, void *state, const sp_instrument_call *call);
+    sp_payload_kind payload_kind; /* of what `end` hands back */
+    /* Payloads that are device times, which one instrument of a recording may have. Called twice: before
+     * calls are collected for publication, with `out_count` NULL, from when on times go into no payload;
+     * and after it, for the times that are known by now and in no payload, valid until the next call.
+     * `device_times_taken`: what was published does not come again. */
+    const sp_device_time *(*device_times)(void *context, size_t *out_count);
+    void (*device_times_taken)(void *context);
 } sp_instrument;
 
 /* What an instrument of a module is to do. Zero-initialise, then set what is wanted; which of it counts is
@@ -340,6 +352,45 @@ typedef struct sp_instrument_request {
 #define SP_INSTRUMENT_SYMBOL "sp_instrument_module"
 typedef int (*sp_instrument_entry)(const sp_instrument_request *request, sp_instrument *out,
                                    sp_error *error);
+
+/* ---- Device ----------------------------------------------------------------------------------*/
+
+#define SP_DEVICE_VERSION 1u
+
+/* Events of a device that computes beside the program. The recorder puts one into the queue of the device
+ * at the begin and one at the end of a call; the device notes when it comes to them, which may be long
+ * after the call has ended, and the time between the two is asked for later.
+ *
+ * `record` and `synchronize` run on the recording thread; the others on any thread, also while others
+ * record. No lock is held, and errno is free to change. None is called in the child of a fork. */
+typedef struct sp_device_driver {
+    size_t size;
+    unsigned version;
+    const char *name; /* "cuda", ... */
+    void *context;
+
+    /* Puts `*event` into the queue that the calling thread works with, a new event when it is NULL. False:
+     * that cannot be done now (no device is in use, its work is being captured), and `*event` may have
+     * become NULL. */
+    bool (*record)(void *context, void **event);
+    /* Whether the device has come to the event, or never will; never waits. NULL: that cannot be asked,
+     * and `elapsed_ns` may wait. */
+    bool (*is_done)(void *context, void *event);
+    /* From one event to another that is done, -1: it cannot be told. */
+    int64_t (*elapsed_ns)(void *context, void *start, void *end);
+    /* No pair with the event will be asked for again. The device may not have come to it yet; the same
+     * holds of events that `record` is given. */
+    void (*destroy)(void *context, void *event);
+    /* Waits for everything that the calling thread has given to the device. NULL: cannot. */
+    void (*synchronize)(void *context);
+    /* Once, after the last of the others; NULL is fine. */
+    void (*release)(void *context);
+} sp_device_driver;
+
+/* What a module with drivers exports: fills `out` with the driver of that name. SP_ERR_NOT_FOUND: it has
+ * none of that name; SP_ERR_NO_MODULE: the library of the device cannot be loaded. */
+#define SP_DEVICE_SYMBOL "sp_device_module"
+typedef int (*sp_device_entry)(const char *name, sp_device_driver *out, sp_error *error);
 
 #ifdef __cplusplus
 }

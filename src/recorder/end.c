@@ -42,6 +42,8 @@ static int finish(sp_recording *recording, sp_lane *lane, sp_frame *frame, uint6
 {
     int saved_errno = errno;
     bool crossed;
+    if (sp_lane_instruments_finish(lane, frame))
+        now = sp_tick_now();
     sp_lane_instruments_end(lane, frame);
     sp_frame *top = sp_call_finish(lane, sp_top(lane), frame, now, side, &crossed);
     if (crossed)

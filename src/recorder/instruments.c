@@ -58,6 +58,7 @@ static size_t words_of(size_t bytes)
 static int fill(sp_instruments *set, const sp_instrument *const *tables, size_t count,
                 sp_error *error)
 {
+    size_t num_devices = 0;
     for (size_t i = 0; i < count; i++) {
         sp_instrument *item = &set->items[i];
         copy(item, tables[i]);
@@ -70,8 +71,13 @@ static int fill(sp_instruments *set, const sp_instrument *const *tables, size_t 
         set->side_words += item->end != NULL
                                ? words_of(sp_counters_bound(0) + SP_INSTRUMENT_PAYLOAD)
                                : 0;
+        set->has_finish = set->has_finish || item->finish != NULL;
+        num_devices += item->payload_kind == SP_PAYLOAD_DEVICE_TIMES;
         set->count++;
     }
+    if (num_devices > 1)
+        return sp_fail(error, SP_ERR_INVALID_ARGUMENT,
+                       "%zu instruments with device times; one recording has one", num_devices);
     return SP_OK;
 }
 

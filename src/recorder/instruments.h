@@ -19,6 +19,7 @@ typedef struct sp_instruments {
     atomic_uint complaints; /* bit of each instrument: its trouble was said */
     void (*say)(const char *text); /* one line for the user; NULL: nobody wants to know */
     size_t num_values; /* of all instruments, times of groups included */
+    bool has_finish;   /* one of them has something to do before the end of a call */
     size_t side_words; /* that the records of one call take at most */
     size_t count;
     sp_instrument items[SP_INSTRUMENTS];
@@ -63,6 +64,8 @@ void sp_lane_instruments_catch_up(sp_lane *lane);
 bool sp_lane_instruments_make_room(sp_lane *lane);
 /* A call was pushed, its clock is not read yet. */
 void sp_lane_instruments_begin(sp_lane *lane, const sp_frame *frame);
+/* The call of a frame is about to end. True: that took its time, and the clock has to be read again. */
+bool sp_lane_instruments_finish(sp_lane *lane, const sp_frame *frame);
 /* The call of a frame ends, its clock was read: its side records are then at hand. */
 void sp_lane_instruments_end(sp_lane *lane, const sp_frame *frame);
 /* The same for a call of which nothing is kept. */

@@ -158,10 +158,26 @@ static void end_bracket(sp_lane_instruments *own, size_t i, const sp_instrument_
     size_t bytes = item->end(item->context, own->states[i], call, payload);
     if (bytes == 0 || bytes > sizeof payload)
         return;
-    uint8_t *first = (uint8_t *)(own->side + own->side_used + 1);
-    uint8_t *at = sp_put_number(first, i);
+    uint8_t *first = (uint8_t *)(own->side + own->side_used + 1), *at = first;
+    bool is_own = item->payload_kind == SP_PAYLOAD_OWN;
+    if (is_own)
+        at = sp_put_number(at, i);
     memcpy(at, payload, bytes);
-    add_side(own, SP_SIDE_PAYLOAD, (size_t)(at - first) + bytes);
+    add_side(own, is_own ? SP_SIDE_PAYLOAD : SP_SIDE_DEVICE, (size_t)(at - first) + bytes);
+}
+
+bool sp_lane_instruments_finish(sp_lane *lane, const sp_frame *frame)
+{
+    const sp_lane_instruments *own = lane->instruments;
+    if (own == NULL || !own->set->has_finish)
+        return false;
+    const sp_instrument_call call = call_of(frame);
+    for (size_t i = 0; i < own->set->count; i++) {
+        const sp_instrument *item = &own->set->items[i];
+        if (own->is_attached[i] && item->finish != NULL)
+            item->finish(item->context, own->states[i], &call);
+    }
+    return true;
 }
 
 void sp_lane_instruments_end(sp_lane *lane, const sp_frame *frame)

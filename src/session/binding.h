@@ -115,6 +115,14 @@ SP_API void sp_binding_destroy(sp_profiler *profiler);
 SP_API int sp_binding_open_instrument(const char *name, const sp_instrument_request *request,
                                       sp_instrument *out, sp_error *error);
 
+/* Fills in the instrument of device times, for `instruments` of a configuration: from a driver (scope_plugin.h),
+ * which is released once, also when this fails, or from that of a name, "cuda" or "hip". `syncs_at_end`: a
+ * call ends only when the device has done what it was given. */
+SP_API int sp_binding_device_instrument(const sp_device_driver *driver, bool syncs_at_end,
+                                        sp_instrument *out, sp_error *error);
+SP_API int sp_binding_open_device(const char *name, bool syncs_at_end, sp_instrument *out,
+                                  sp_error *error);
+
 /* Starts a configuration, dropping what an earlier one recorded and did not publish (a default
  * profiler that native code started first is taken over with its calls). */
 SP_API int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *settings,

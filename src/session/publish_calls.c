@@ -27,6 +27,8 @@ typedef struct harvest {
     sp_region_snapshot regions;
     sp_counter_sums counters; /* of calls that are in no block */
     sp_sums unkept; /* calls in no block */
+    const sp_device_time *device_times;
+    size_t num_device_times;
     uint64_t now_tick;
     uint32_t generation; /* of the journal, for what follows; 0: none, or what is published stays */
     sp_ring_mark *stands; /* by ring, with a journal */
@@ -247,6 +249,8 @@ static void fill_assembly(sp_assembly *assembly, const harvest *h, sp_profiler *
         .num_metadata = what->num_metadata,
         .num_scopes = what->num_scopes,
         .instruments = sp_publish_instruments(&profiler->recording, &h->counters),
+        .device_times = h->device_times,
+        .num_device_times = h->num_device_times,
     };
 }
 
@@ -371,12 +375,29 @@ static int assemble(sp_profiler *profiler, const harvest *h, const sp_binding_pu
     return status;
 }
 
+/* The instrument with device times, NULL: there is none. */
+static const sp_instrument *device_of(const sp_recording *recording)
+{
+    const sp_instruments *set = recording->instruments;
+    for (size_t i = 0; set != NULL && i < set->count; i++)
+        if (set->items[i].device_times != NULL)
+            return &set->items[i];
+    return NULL;
+}
+
 int sp_profiler_publish_calls(sp_profiler *profiler, const sp_binding_publication *what,
                               sp_outputs *outputs, sp_binding_report *report, sp_error *error)
 {
     harvest h = {0};
     sp_assembly_result result = {0};
+    const sp_instrument *device = device_of(&profiler->recording);
+    /* Calls that go to nobody need no times. */
+    device = outputs->count > 0 ? device : NULL;
+    if (device != NULL)
+        device->device_times(device->context, NULL);
     harvest_all(&h, profiler, what->keep_calls);
+    if (device != NULL)
+        h.device_times = device->device_times(device->context, &h.num_device_times);
     int status = assemble(profiler, &h, what, outputs, &result, error);
     if (status == SP_OK)
         status = sp_outputs_commit(outputs, error);
@@ -384,6 +405,8 @@ int sp_profiler_publish_calls(sp_profiler *profiler, const sp_binding_publicatio
         fill_report(report, &profiler->recording, &result, h.open_calls.count);
     if (status == SP_OK && !what->keep_calls)
         settle(profiler, &h, &result, what->with_open_calls);
+    if (status == SP_OK && !what->keep_calls && device != NULL && device->device_times_taken != NULL)
+        device->device_times_taken(device->context);
     if (status != SP_OK)
         sp_profiler_journal_failed(profiler, h.generation);
     if (status != SP_OK || what->keep_calls)

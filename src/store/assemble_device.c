@@ -29,8 +29,11 @@ int sp_assemble_device_side(sp_assembler *a, const sp_walk_side *side)
         if (!sp_vector_reserve(&a->device.calls, 1))
             return sp_fail_memory(a->error, "device times");
         a->device.calls.items[a->device.calls.count++] =
-            (sp_device_call){.id = (int64_t)side->number, .ticket = own - 1, .ns = -1,
-                             .lane = side->lane, .region = side->region};
+            (sp_device_call){.id = (int64_t)side->number,
+                             .ticket = own - 1,
+                             .ns = -1,
+                             .lane = side->lane,
+                             .region = side->region};
     }
     int status = SP_OK;
     while (status == SP_OK && at < end)
@@ -56,8 +59,8 @@ static void join(sp_device_calls *device, const sp_device_time *times, size_t co
 {
     for (size_t i = 0; i < count; i++) {
         sp_device_call key = {.ticket = times[i].ticket};
-        sp_device_call *call = bsearch(&key, device->calls.items, device->calls.count,
-                                       sizeof key, compare_tickets);
+        sp_device_call *call =
+            bsearch(&key, device->calls.items, device->calls.count, sizeof key, compare_tickets);
         if (call != NULL)
             call->ns = times[i].ns;
     }

@@ -22,12 +22,22 @@
 #define OPEN_MODE (RTLD_NOW | RTLD_LOCAL)
 #endif
 
+static void *open_library(const char *name, int mode, sp_error *error)
+{
+    void *library = dlopen(name, mode);
+    if (library == NULL)
+        sp_fail(error, SP_ERR_NO_MODULE, "cannot load '%s': %s", name, dlerror());
+    return library;
+}
+
 void *sp_os_library_open(const char *path, sp_error *error)
 {
-    void *library = dlopen(path, OPEN_MODE);
-    if (library == NULL)
-        sp_fail(error, SP_ERR_NO_MODULE, "cannot load '%s': %s", path, dlerror());
-    return library;
+    return open_library(path, OPEN_MODE, error);
+}
+
+void *sp_os_library_open_plain(const char *name, sp_error *error)
+{
+    return open_library(name, RTLD_NOW | RTLD_LOCAL, error);
 }
 
 void *sp_os_library_loaded(const char *name)

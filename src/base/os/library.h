@@ -8,6 +8,10 @@
  * needs it finds among its own dependencies first. Never closed. NULL with the loader's words. */
 void *sp_os_library_open(const char *path, sp_error *error);
 
+/* The same as the library's own program would open it: by path or name, bound to what the process has.
+ * For what works on the whole process, such as a driver or a tool. */
+void *sp_os_library_open_plain(const char *name, sp_error *error);
+
 /* A library that the process has loaded under that name (the one that it gives itself), NULL when it has
  * none. Nothing is loaded and it stays as it is. */
 void *sp_os_library_loaded(const char *name);

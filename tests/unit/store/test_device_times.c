@@ -30,7 +30,8 @@ static void put_side(model *m, uint32_t lane, const uint64_t *numbers, size_t co
 }
 
 /* A call of one tick, then the numbers. */
-static void put_call(model *m, uint32_t lane, uint32_t region, const uint64_t *numbers, size_t count)
+static void put_call(model *m, uint32_t lane, uint32_t region, const uint64_t *numbers,
+                     size_t count)
 {
     m->now++;
     model_open(m, lane, region);
@@ -42,12 +43,13 @@ static void put_call(model *m, uint32_t lane, uint32_t region, const uint64_t *n
 
 #define CALL(m, lane, region, ...)                                                                 \
     put_call(m, lane, region, (const uint64_t[]){__VA_ARGS__},                                     \
-             sizeof(const uint64_t[]){__VA_ARGS__} / sizeof(uint64_t))
+             sizeof (const uint64_t[]){__VA_ARGS__} / sizeof(uint64_t))
 
 static int assemble_model(const model *m, const sp_device_time *times, size_t num_times,
                           size_t budget, sp_store_writer *w, sp_error *error)
 {
-    static const sp_assemble_lane lanes[MODEL_LANES] = {{0, -1, NULL}, {1, -1, NULL}, {2, -1, NULL}};
+    static const sp_assemble_lane lanes[MODEL_LANES] = {
+        {0, -1, NULL}, {1, -1, NULL}, {2, -1, NULL}};
     size_t room = sp_pack_bound(m->words.count);
     uint8_t *bytes = malloc(room);
     sp_pack pack;
@@ -55,10 +57,17 @@ static int assemble_model(const model *m, const sp_device_time *times, size_t nu
     CHECK(sp_pack_words(&pack, m->words.items, m->words.count));
     sp_assemble_block block = {.bytes = bytes, .size = sp_pack_end(&pack)};
     sp_assemble_output output = {&recording_store, w};
-    sp_assembly assembly = {.memory_budget = budget, .blocks = &block, .num_blocks = 1,
-                            .lanes = lanes, .num_lanes = MODEL_LANES, .ticks = model_ticks,
-                            .region = look_up, .device_times = times,
-                            .num_device_times = num_times, .outputs = &output, .num_outputs = 1};
+    sp_assembly assembly = {.memory_budget = budget,
+                            .blocks = &block,
+                            .num_blocks = 1,
+                            .lanes = lanes,
+                            .num_lanes = MODEL_LANES,
+                            .ticks = model_ticks,
+                            .region = look_up,
+                            .device_times = times,
+                            .num_device_times = num_times,
+                            .outputs = &output,
+                            .num_outputs = 1};
     sp_assembly_result result = {0};
     int status = sp_assemble(&assembly, &result, error);
     sp_assembly_result_release(&result);
@@ -83,7 +92,7 @@ static void check_row(const sp_store_writer *w, size_t row, const int64_t *expec
 }
 
 #define CHECK_ROW(w, row, ...)                                                                     \
-    check_row(w, row, (const int64_t[]){__VA_ARGS__}, sizeof(const int64_t[]){__VA_ARGS__} / 8)
+    check_row(w, row, (const int64_t[]){__VA_ARGS__}, sizeof (const int64_t[]){__VA_ARGS__} / 8)
 
 /* Tickets of both lanes in one order of their own, times on a later call of any lane, on a call without a
  * ticket, aside; one that is never known and one of a call that was published before. */
@@ -98,8 +107,9 @@ static void times_come_later_from_anywhere(void)
         CALL(&m, 0, 1, 1 + 0);
         CALL(&m, 1, 1, 1 + 1);
         CALL(&m, 0, 2, 1 + 200, 0, 500); /* brings that of the first call */
-        put_call(&m, 0, 1, NULL, 0);     /* never asked for */
-        CALL(&m, 1, 1, 0, 200, 0, 1, 9); /* no ticket; times of 200, and one of 1 that is corrected */
+        put_call(&m, 0, 1, NULL, 0); /* never asked for */
+        CALL(&m, 1, 1, 0, 200, 0, 1,
+             9); /* no ticket; times of 200, and one of 1 that is corrected */
         CALL(&m, 1, 2, 1 + 5);
         CALL(&m, 1, 2, 1 + 6);
         CALL(&m, 1, 2, 1 + 7);
