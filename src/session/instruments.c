@@ -6,6 +6,7 @@
 #include "session/complaint.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool take(void *library, const char *path, void *context, sp_error *error)
@@ -49,6 +50,29 @@ static void add(opened *all, const char *name, const sp_instrument_request *requ
         sp_complain("%s; recording goes on without", error.text);
 }
 
+/* A tool names itself in the environment; without one nothing is opened. */
+static void add_ranges(opened *all, const sp_instrument_request *request)
+{
+    const char *tool = getenv("NVTX_INJECTION64_PATH");
+    if (tool != NULL && *tool != '\0')
+        add(all, "nvtx", request);
+}
+
+/* Back ends of Python are not to be had here: "auto" is the first of the native ones. */
+static void add_device(opened *all, const char *backend, bool syncs_at_end)
+{
+    sp_error error, other;
+    bool is_any = backend == NULL || strcmp(backend, "auto") == 0;
+    sp_instrument *table = &all->tables[all->count];
+    int status = sp_binding_open_device(is_any ? "cuda" : backend, syncs_at_end, table, &error);
+    if (status != SP_OK && is_any)
+        status = sp_binding_open_device("hip", syncs_at_end, table, &other);
+    if (status == SP_OK)
+        all->pointers[all->count++] = table;
+    else
+        sp_complain("%s; recording goes on without", error.text);
+}
+
 static void say(const char *text)
 {
     sp_complain("%s", text);
@@ -70,6 +94,11 @@ sp_instruments *sp_instruments_of_settings(const sp_setting_value values[SP_NUM_
         request.num_items = events->num_items;
         add(&all, "perf", &request);
     }
+    if (values[SP_SETTING_USE_GPU_TIMING].flag)
+        add_device(&all, values[SP_SETTING_GPU_TIMING_BACKEND].text,
+                   values[SP_SETTING_GPU_SYNC_ON_EXIT].flag);
+    if (values[SP_SETTING_USE_NVTX].flag)
+        add_ranges(&all, &request);
     sp_instruments *set = NULL;
     sp_error error;
     if (all.count > 0 &&

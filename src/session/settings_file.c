@@ -120,7 +120,9 @@ static bool read_kind(const reader *r, const sp_setting *setting, const sp_toml_
     case SP_SETTING_EVENTS:
     case SP_SETTING_TAGS:
         return read_items(r, node, value, out_status);
-    case SP_SETTING_OBJECT:
+    case SP_SETTING_OBJECT: /* of which a file can only have the name */
+        if (node->kind == SP_TOML_TEXT)
+            value->text = sp_arena_text(r->arena, node->text);
         return true;
     default:
         if (!is_plain(node))

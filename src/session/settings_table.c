@@ -63,15 +63,17 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
         {.name = "deactivate_profiling", FLAG, .is_native = true,
          .help = "Record nothing; every region is off."},
     [SP_SETTING_USE_NVTX] =
-        {.name = "use_nvtx", FLAG, IN("gpu", "nvtx"), .help = "Show regions as NVTX ranges."},
+        {.name = "use_nvtx", FLAG, IN("gpu", "nvtx"), .is_native = true,
+         .help = "Show regions as NVTX ranges."},
     [SP_SETTING_USE_GPU_TIMING] =
-        {.name = "use_gpu_timing", FLAG, IN("gpu", "timing"),
-         .help = "Device time of regions by CUDA events."},
+        {.name = "use_gpu_timing", FLAG, IN("gpu", "timing"), .is_native = true,
+         .help = "Device time of regions by events of the device."},
     [SP_SETTING_GPU_TIMING_BACKEND] =
         {.name = "gpu_timing_backend", .kind = SP_SETTING_OBJECT, .type = "object",
-         .initial = "auto", IN("gpu", "backend"), .help = "Where device events come from."},
+         .initial = "auto", IN("gpu", "backend"), .is_native = true,
+         .help = "Where device events come from: \"auto\", a name, or an object (guide/gpu.md)."},
     [SP_SETTING_GPU_SYNC_ON_EXIT] =
-        {.name = "gpu_sync_on_exit", FLAG, IN("gpu", "sync_on_exit"),
+        {.name = "gpu_sync_on_exit", FLAG, IN("gpu", "sync_on_exit"), .is_native = true,
          .help = "Wait for the device at the end of every region."},
     [SP_SETTING_DEACTIVATE_FILE_OUTPUT] =
         {.name = "deactivate_file_output", FLAG, .is_native = true,

@@ -177,8 +177,7 @@ def test_bad_values_are_refused(settings, error, text):
     [
         ({"use_likwid": True}, "pylikwid"),
         ({"use_line_profiler": True}, "line_profiler"),
-        ({"use_nvtx": True}, "nvtx"),
-        ({"use_gpu_timing": True}, "use_gpu_timing"),
+        ({"use_gpu_timing": True, "gpu_timing_backend": "cupy"}, "cupy is not installed"),
     ],
 )
 def test_instruments_that_are_missing_are_named(settings, error):

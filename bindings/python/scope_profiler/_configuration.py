@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 _INSTRUMENTS = {
     "use_likwid": "pylikwid",
     "use_line_profiler": "line_profiler",
-    "use_nvtx": "nvtx",
     "profile_mpi_calls": "mpi4py",
-    "use_gpu_timing": None,
 }
 
 

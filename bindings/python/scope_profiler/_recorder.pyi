@@ -29,6 +29,8 @@ def open_instrument(
     name: str, items: Iterable[str] = (), keeps_calls: bool = False, with_kernel: bool = False
 ) -> object: ...
 
+def device_instrument(backend: object, sync_on_exit: bool, /) -> object: ...
+
 trace_mechanism: str
 
 def trace_start(

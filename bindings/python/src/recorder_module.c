@@ -1,6 +1,7 @@
 #include "recorder_module.h"
 
 #include "decorated.h"
+#include "device_driver.h"
 #include "instruments.h"
 #include "lookup.h"
 #include "profiler.h"
@@ -115,6 +116,7 @@ static PyMethodDef module_methods[] = {
      OPEN_INSTRUMENT_DOC},
     {"task_is", (PyCFunction)(void (*)(void))steps_task_is, METH_FASTCALL,
      "task_is(coroutine, task, /)\n--\n\nSays which task runs what Profiler.follow() gave."},
+    {"device_instrument", device_instrument, METH_VARARGS, DEVICE_INSTRUMENT_DOC},
     {"settings", settings_rows, METH_NOARGS, SETTINGS_DOC},
     {"combinations", settings_combinations, METH_NOARGS, COMBINATIONS_DOC},
     {"check_settings", settings_check, METH_O, CHECK_SETTINGS_DOC},
