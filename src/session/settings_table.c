@@ -71,7 +71,7 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
     [SP_SETTING_GPU_TIMING_BACKEND] =
         {.name = "gpu_timing_backend", .kind = SP_SETTING_OBJECT, .type = "object",
          .initial = "auto", IN("gpu", "backend"), .is_native = true,
-         .help = "Where device events come from: \"auto\", a name, or an object (guide/gpu.md)."},
+         .help = "Where device events come from: \"auto\", a name, or an object (docs/guide/gpu.md)."},
     [SP_SETTING_GPU_SYNC_ON_EXIT] =
         {.name = "gpu_sync_on_exit", FLAG, IN("gpu", "sync_on_exit"), .is_native = true,
          .help = "Wait for the device at the end of every region."},

@@ -1,10 +1,13 @@
 """Device times from Python: back ends of modules that stand in for torch and cupy, and objects of one's own."""
 
+import os
+import shutil
 import subprocess
 import sys
 import textwrap
 import threading
 import types
+from pathlib import Path
 
 import pytest
 import scope_profiler as sp
@@ -263,3 +266,76 @@ def test_off_opens_nothing(tmp_path):
     """)
     subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path,
                    env={"PATH": "/usr/bin:/bin"})
+
+
+FAKE = Path(__file__).parents[1] / "native" / "fake_device.c"
+CORE = Path(sp.__file__).resolve().parent / "_core"
+
+DRIVER = """
+import ctypes
+import scope_profiler as sp
+cuda = ctypes.CDLL("libcuda.so.1")
+cuda.fake_work.argtypes = [ctypes.c_double]
+cuda.fake_context.argtypes = [ctypes.c_void_p]
+with sp.session(output="run.h5", verbose=False, use_gpu_timing=True, gpu_timing_backend="CUDA"):
+    with sp.region("before"):
+        pass
+    cuda.fake_context(1)
+    with sp.region("kernel"):
+        cuda.fake_work(2.5)
+    cuda.fake_context(None)
+assert cuda.fake_count(b"mistakes") == 0
+assert cuda.fake_count(b"alive") == 2  # the root began before there was a context
+"""
+
+NATIVE = """
+#include <scope_profiler.h>
+void fake_work(double ms);
+void fake_context(void *context);
+int main(void)
+{
+    sp_init("run", 0);
+    int before = sp_region("before"), kernel = sp_region("kernel");
+    sp_begin(before);
+    sp_end(before);
+    fake_context(&before);
+    sp_begin(kernel);
+    fake_work(2.5);
+    sp_end(kernel);
+    return sp_finalize();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def fake_driver(tmp_path_factory):
+    """Folder of a libcuda.so.1 that does what it is told."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    folder = tmp_path_factory.mktemp("driver")
+    subprocess.run(["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-Wl,-soname,libcuda.so.1", "-o",
+                    folder / "libcuda.so.1", FAKE, "-lpthread"], check=True)
+    return folder
+
+
+@pytest.mark.parametrize("language", ["python", "c"])
+def test_the_driver_of_cuda(fake_driver, tmp_path, language):
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(fake_driver), "SCOPE_PROFILER_CONFIG": "settings.toml"}
+    (tmp_path / "settings.toml").write_text('[profiling.gpu]\ntiming = true\nbackend = "cuda"\n')
+    if language == "python":
+        command = [sys.executable, "-c", DRIVER]
+    else:
+        (tmp_path / "a.c").write_text(NATIVE)
+        subprocess.run(["cc", f"-I{CORE / 'include'}", "a.c", f"-L{CORE / 'lib'}", f"-Wl,-rpath,{CORE / 'lib'}",
+                        "-l:libscope_profiler.so.1", fake_driver / "libcuda.so.1", "-o", "program"],
+                       cwd=tmp_path, check=True)
+        command = ["./program"]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+    results = sp.read_h5(next(tmp_path.glob("run*.h5")))
+    assert results["kernel"][0].gpu_durations_ns.tolist() == [2_500_000]
+    assert results["before"][0].gpu_total_duration is None
+
+
+def test_a_missing_driver_is_named(manager):
+    with pytest.raises(RuntimeError, match="GPU timing by 'hip' needs AMD's ROCm: cannot load 'libamdhip64"):
+        manager.setup(output=None, use_gpu_timing=True, gpu_timing_backend="hip")

@@ -39,7 +39,8 @@ def open_instruments(config: ProfilingConfig) -> tuple[object, ...]:
     Raises:
         PerfEventError: Events cannot be counted here; the text says what to do.
         ImportError: The module of the wanted GPU timing back end is not installed.
-        RuntimeError: There is no GPU timing back end here, or the NVTX tool cannot be loaded.
+        RuntimeError: There is no GPU timing back end here.
+        OSError: The NVTX tool cannot be loaded.
     """
     opened = []
     if config.track_cpu:

@@ -192,9 +192,9 @@ def open_instrument(backend: Any, sync_on_exit: bool) -> object:
     from ._recorder import device_instrument
 
     resolved = resolve_gpu_timing_backend(backend)
-    if sync_on_exit and not isinstance(resolved, str):
-        if not callable(getattr(resolved, "synchronize", None)):
-            raise TypeError(
-                f"gpu_sync_on_exit needs a GPU timing back end with synchronize(), and {resolved!r} has none"
-            )
+    is_object = not isinstance(resolved, str)
+    if sync_on_exit and is_object and not callable(getattr(resolved, "synchronize", None)):
+        raise TypeError(
+            f"gpu_sync_on_exit needs a GPU timing back end with synchronize(), and {resolved!r} has none"
+        )
     return device_instrument(resolved, sync_on_exit)
