@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from importlib import import_module
 
 from ._recorder import task_is
 
@@ -60,6 +61,7 @@ def _following(original: Any) -> Any:
 
 
 def _subclasses(cls: type) -> Iterator[type]:
+    subclass: type
     for subclass in cls.__subclasses__():
         yield subclass
         yield from _subclasses(subclass)
@@ -119,7 +121,7 @@ _greenlet_trace: tuple[Any, Any] | None = None
 def _trace_greenlets() -> None:
     global _greenlet_trace
     try:
-        import greenlet
+        greenlet: Any = import_module("greenlet")
     except ImportError:
         return
     previous = greenlet.gettrace()
@@ -138,8 +140,7 @@ def _leave_greenlets() -> None:
     global _greenlet_trace
     if _greenlet_trace is None:
         return
-    import greenlet
-
+    greenlet: Any = import_module("greenlet")
     ours, previous = _greenlet_trace
     _greenlet_trace = None
     if greenlet.gettrace() is ours:
