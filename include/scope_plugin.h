@@ -251,6 +251,29 @@ typedef struct sp_communicator {
     int64_t (*now_ns)(void *context); /* that clock */
 } sp_communicator;
 
+/* The MPI of a program in C or Fortran, from a module made for that MPI. Nothing is linked: the module
+ * looks its functions up in the library that the process has loaded. */
+#define SP_MPI_VERSION 1u
+
+typedef struct sp_mpi_table {
+    size_t size;
+    unsigned version;
+    const char *name; /* "Open MPI", "MPICH" */
+    /* MPI is up, and the calling thread may use it. */
+    bool (*is_running)(void);
+    /* The communicator of all ranks of the job. Until it is closed again MPI reports failures instead of
+     * ending the program. One at a time. */
+    int (*open)(sp_communicator *out, sp_error *error);
+    void (*close)(sp_communicator *communicator);
+    /* Has `callback` run once, on the thread that ends MPI, while MPI still works. */
+    int (*before_end)(void (*callback)(void), sp_error *error);
+} sp_mpi_table;
+
+/* What such a module exports: NULL, with the reason, when the process runs another MPI. `library` is
+ * the handle of the program's MPI. */
+#define SP_MPI_SYMBOL "sp_mpi_module"
+typedef const sp_mpi_table *(*sp_mpi_entry)(void *library, sp_error *error);
+
 /* ---- Instrument ------------------------------------------------------------------------------*/
 
 #define SP_INSTRUMENT_VERSION 1u

@@ -15,11 +15,13 @@
     X(SP_ENVIRONMENT_CONFIG, "SCOPE_PROFILER_CONFIG")                                              \
     X(SP_ENVIRONMENT_DISABLE, "SCOPE_PROFILER_DISABLE")                                            \
     X(SP_ENVIRONMENT_ENABLE_TAGS, "SCOPE_PROFILER_ENABLE_TAGS")                                    \
+    X(SP_ENVIRONMENT_FINALIZE_TIMEOUT, "SCOPE_PROFILER_FINALIZE_TIMEOUT")                          \
     X(SP_ENVIRONMENT_FINALIZE_SIGNALS, "SCOPE_PROFILER_FINALIZE_SIGNALS")                          \
     X(SP_ENVIRONMENT_JOURNAL, "SCOPE_PROFILER_JOURNAL")                                            \
     X(SP_ENVIRONMENT_MAX_MEMORY, "SCOPE_PROFILER_MAX_MEMORY")                                      \
     X(SP_ENVIRONMENT_ON_FULL, "SCOPE_PROFILER_ON_FULL")                                            \
     X(SP_ENVIRONMENT_OUTPUT, "SCOPE_PROFILER_OUTPUT")                                              \
+    X(SP_ENVIRONMENT_OUTPUT_MODE, "SCOPE_PROFILER_OUTPUT_MODE")                                    \
     X(SP_ENVIRONMENT_PERF_EVENTS, "SCOPE_PROFILER_PERF_EVENTS")                                    \
     X(SP_ENVIRONMENT_TRACK_CPU, "SCOPE_PROFILER_TRACK_CPU")
 

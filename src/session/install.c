@@ -6,6 +6,7 @@
 #include "session/checkpoint.h"
 #include "session/flusher.h"
 #include "session/journal.h"
+#include "session/native_job.h"
 #include "session/tags.h"
 
 static _Atomic(sp_binding_thread_hook) thread_hook;
@@ -21,6 +22,8 @@ void sp_session_thread_starts(sp_recording *recording)
     sp_profiler *profiler = (sp_profiler *)recording;
     if (profiler->is_run)
         sp_run_claim_output(profiler);
+    if (profiler->settings.is_joint)
+        sp_job_watch();
     sp_profiler_journal_look_around(profiler);
     sp_binding_thread_hook hook = atomic_load(&thread_hook);
     if (hook != NULL)

@@ -14,7 +14,45 @@ static void write_out(sp_profiler *profiler)
     int status = sp_profiler_publish_native(profiler, true, false, NULL, &profiler->last_error);
     if (status != SP_OK)
         sp_complain("the profile was not written: %s", profiler->last_error.text);
+    else
+        sp_job_say_alone(profiler);
     sp_profiler_stop(profiler);
+}
+
+/* As above, with the other ranks. When it fails the recording goes on, and the exit writes it. */
+static bool end_jointly(sp_profiler *profiler, sp_job *job)
+{
+    sp_binding_report report = {0};
+    sp_phase phase = sp_recording_phase(&profiler->recording);
+    sp_recording_stop(&profiler->recording);
+    int status = sp_profiler_publish_jointly(profiler, job, true, false, &report,
+                                             &profiler->last_error);
+    if (status != SP_OK) {
+        sp_complain("the ranks wrote no common profile: %s", profiler->last_error.text);
+        sp_recording_continue(&profiler->recording, phase);
+        return false;
+    }
+    free(report.image);
+    return true;
+}
+
+void sp_native_mpi_ends(void)
+{
+    sp_profiler *profiler = &sp_default;
+    sp_job job;
+    sp_mutex_lock(&profiler->lock);
+    bool is_native = profiler->is_configured && (!profiler->is_host || profiler->is_run);
+    if (is_native && sp_environment_flag(SP_ENVIRONMENT_AUTO_FINALIZE, true) &&
+        sp_job_open(&job, profiler)) {
+        bool is_over = profiler->is_run ? sp_run_end_jointly(profiler, &job)
+                                        : end_jointly(profiler, &job);
+        sp_job_close(&job);
+        if (is_over) {
+            sp_profiler_stop(profiler);
+            profiler->is_muted = true; /* the program may still finalize, and all is well */
+        }
+    }
+    sp_mutex_unlock(&profiler->lock);
 }
 
 static void finish(void)
@@ -47,6 +85,7 @@ int sp_native_join(sp_profiler *profiler, const char *prefix, int rank, sp_error
     if (status == SP_OK) {
         profiler->joins++;
         profiler->was_joined = true;
+        sp_job_watch();
     }
     return status;
 }

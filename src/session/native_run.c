@@ -1,5 +1,7 @@
 #include "session/native_run.h"
 
+#include "session/native_job.h"
+
 #include "base/os/clock.h"
 #include "base/os/process.h"
 #include "clock/clock.h"
@@ -51,11 +53,7 @@ static int64_t number_of(const char *variable)
 /* What the launcher says; at least what the rank proves. */
 static int64_t mpi_size(uint32_t rank)
 {
-    static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE",
-                                            "MV2_COMM_WORLD_SIZE"};
-    int64_t size = 0;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables && size == 0; i++)
-        size = number_of(variables[i]);
+    int64_t size = sp_job_launched_size();
     return size > (int64_t)rank ? size : (int64_t)rank + 1;
 }
 
@@ -79,6 +77,33 @@ static void fill(native_metadata *m, const sp_profiler *profiler)
     add_integer(m, "total_cores", threads * size);
     add_integer(m, "start_time_ns", profiler->start_ns);
     add_integer(m, "finalize_time_ns", sp_clock_monotonic_ns());
+}
+
+int sp_profiler_publish_jointly(sp_profiler *profiler, sp_job *job, bool with_open_calls,
+                                bool want_image, sp_binding_report *report, sp_error *error)
+{
+    native_metadata metadata = {.count = 0};
+    sp_settings *settings = &profiler->settings;
+    uint32_t given_rank = settings->rank;
+    settings->rank = job->ranks.rank; /* rows of ranks must differ, whatever the program calls them */
+    fill(&metadata, profiler);
+    job->ranks.context = job;
+    sp_binding_publication what = {
+        .size = sizeof what,
+        .metadata = metadata.entries,
+        .num_metadata = metadata.count,
+        .with_open_calls = with_open_calls,
+        .want_image = want_image,
+        .communicator = &job->ranks,
+        .timeout_ns = settings->timeout_ns,
+        .output = settings->joint_output,
+    };
+    int status = sp_profiler_publish(profiler, &what, report, error);
+    if (status == SP_OK && settings->output != NULL)
+        settings->output = settings->joint_output;
+    else if (status != SP_OK)
+        settings->rank = given_rank;
+    return status;
 }
 
 int sp_profiler_publish_native(sp_profiler *profiler, bool with_open_calls, bool want_image,

@@ -3,6 +3,7 @@
 #ifndef SP_SESSION_NATIVE_RUN_H
 #define SP_SESSION_NATIVE_RUN_H
 
+#include "session/native_job.h"
 #include "session/native_settings.h"
 
 /* Starts a recording that writes <prefix>_rank<five digits>.h5 or .spt (prefix NULL: the default
@@ -18,6 +19,10 @@ int sp_native_join(sp_profiler *profiler, const char *prefix, int rank, sp_error
 int sp_profiler_publish_native(sp_profiler *profiler, bool with_open_calls, bool want_image,
                                sp_binding_report *report, sp_error *error);
 
+/* The same as one rank of a job: one file for all, written by rank 0. */
+int sp_profiler_publish_jointly(sp_profiler *profiler, sp_job *job, bool with_open_calls,
+                                bool want_image, sp_binding_report *report, sp_error *error);
+
 /* The same, and nothing is consumed: with open calls for a program that may die now, without them
  * for one that goes on. */
 int sp_profiler_publish_kept(sp_profiler *profiler, bool with_open_calls, sp_error *error);
@@ -25,5 +30,11 @@ int sp_profiler_publish_kept(sp_profiler *profiler, bool with_open_calls, sp_err
 /* Publishes and stops. SP_ERR_OPEN_SCOPES when calls were open (they are left out); on any other
  * failure the recording goes on with everything it has. */
 int sp_native_finalize(sp_profiler *profiler, sp_error *error);
+
+/* MPI is about to end: what is recorded is published with the other ranks, and the recording is over. Without
+ * the profiler's lock. */
+void sp_native_mpi_ends(void);
+/* The part of a run that the environment started; under the lock. False: it goes on, for the exit. */
+bool sp_run_end_jointly(sp_profiler *profiler, sp_job *job);
 
 #endif

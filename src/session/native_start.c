@@ -16,6 +16,8 @@
 
 #define DEFAULT_PREFIX "scope_profile"
 
+static const int64_t SECOND_NS = INT64_C(1000000000);
+
 /* A relative path counts from the folder that is current now. */
 static void add_folder(sp_text *path, const char *given)
 {
@@ -24,11 +26,15 @@ static void add_folder(sp_text *path, const char *given)
         sp_text_format(path, "%s/", folder);
 }
 
+/* `rank` below 0: of all ranks together. */
 static char *output_of_prefix(const char *prefix, int rank, sp_output_format format)
 {
     sp_text path = {0};
     add_folder(&path, prefix);
-    sp_text_format(&path, "%s_rank%05d%s", prefix, rank, sp_output_suffix(format));
+    sp_text_add(&path, prefix);
+    if (rank >= 0)
+        sp_text_format(&path, "_rank%05d", rank);
+    sp_text_add(&path, sp_output_suffix(format));
     return sp_text_take(&path);
 }
 
@@ -38,11 +44,16 @@ static bool ends_with(const char *text, const char *end)
     return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
-/* The path that a setting gives; with several ranks each gets its number before the suffix, which also
- * tells the format, unless the path says where it goes. */
-static char *output_of_setting(const char *given, int rank, sp_output_format *out_format)
+static bool names_rank(const char *given)
 {
-    bool names_rank = strstr(given, "{rank}") != NULL || strstr(given, "{pid}") != NULL;
+    return strstr(given, "{rank}") != NULL || strstr(given, "{pid}") != NULL;
+}
+
+/* The path that a setting gives; with several ranks each gets its number before the suffix, which also
+ * tells the format, unless the path says where it goes. `is_joint`: of all ranks together. */
+static char *output_of_setting(const char *given, int rank, bool is_joint,
+                               sp_output_format *out_format)
+{
     char *filled = sp_native_fill_in(given, rank);
     if (filled == NULL)
         return NULL;
@@ -52,7 +63,7 @@ static char *output_of_setting(const char *given, int rank, sp_output_format *ou
     size_t stem = strlen(filled) - (ends_with(filled, suffix) ? strlen(suffix) : 0);
     add_folder(&path, filled);
     sp_text_add_n(&path, filled, stem);
-    if (!names_rank && (rank > 0 || sp_environment_rank() >= 0))
+    if (!is_joint && !names_rank(given) && (rank > 0 || sp_environment_rank() >= 0))
         sp_text_format(&path, "_rank%05d", rank);
     sp_text_add(&path, filled + stem);
     free(filled);
@@ -105,6 +116,34 @@ static void apply(const sp_setting_value values[], sp_settings *settings)
     };
 }
 
+/* Whether, and into which file, the ranks of a job publish together. */
+static void choose_joint(const sp_setting_value values[], const char *prefix, int rank,
+                         sp_settings *settings, char **out_path)
+{
+    const sp_setting_value *given = &values[SP_SETTING_FILE_PATH];
+    const sp_setting_value *mode = &values[SP_SETTING_OUTPUT_MODE];
+    sp_output_format format = settings->format;
+    *out_path = given->is_given ? output_of_setting(given->text, rank, true, &format)
+                                : output_of_prefix(prefix, -1, format);
+    settings->joint_output = settings->output == NULL ? NULL : *out_path;
+    settings->is_joint = *out_path != NULL && format == SP_OUTPUT_HDF5 &&
+                         !(given->is_given && names_rank(given->text)) &&
+                         !(mode->is_given && strcmp(mode->text, "per-rank") == 0);
+    settings->timeout_ns = values[SP_SETTING_FINALIZE_TIMEOUT].integer * SECOND_NS;
+}
+
+/* Whoever started the program asked for it, and the program may not look at the status. */
+static int refuse_parallel(sp_error *error)
+{
+    sp_error own;
+    error = error == NULL ? &own : error;
+    int status = sp_fail(error, SP_ERR_UNSUPPORTED,
+                         "output_mode 'parallel' needs an HDF5 that is built with MPI, which this "
+                         "one is not; 'direct' hands the calls of all ranks to rank 0");
+    sp_complain("recording does not start: %s", error->text);
+    return status;
+}
+
 static int want_signals(const sp_setting_value values[], sp_error *error)
 {
     const sp_setting_value *wanted = &values[SP_SETTING_FINALIZE_SIGNALS];
@@ -130,15 +169,21 @@ static int start(sp_profiler *profiler, const sp_native_settings *native, const 
     int status = given->is_given ? check_format(given->text, error) : SP_OK;
     if (status != SP_OK)
         return status;
-    char *path = given->is_given ? output_of_setting(given->text, rank, &settings.format)
+    char *joint;
+    char *path = given->is_given ? output_of_setting(given->text, rank, false, &settings.format)
                                  : output_of_prefix(prefix, rank, settings.format);
     settings.output = is_in_memory ? NULL : path;
+    choose_joint(values, prefix, rank, &settings, &joint);
     if (path == NULL)
         status = sp_fail_memory(error, "starting a recording");
     else if (settings.format == SP_OUTPUT_TRACE && settings.is_aggregate)
         status = sp_fail(error, SP_ERR_UNSUPPORTED,
                          "a native trace holds calls, and aggregation keeps totals only; totals "
                          "need a build with HDF5");
+    else if (values[SP_SETTING_OUTPUT_MODE].is_given &&
+             strcmp(values[SP_SETTING_OUTPUT_MODE].text, "parallel") == 0 &&
+             sp_job_launched_size() > 1)
+        status = refuse_parallel(error);
     else
         status = want_signals(values, error);
     if (status == SP_OK) {
@@ -146,6 +191,7 @@ static int start(sp_profiler *profiler, const sp_native_settings *native, const 
         status = sp_profiler_start(profiler, &settings, error);
     }
     free(path);
+    free(joint);
     return status;
 }
 
@@ -186,8 +232,16 @@ int sp_native_finalize(sp_profiler *profiler, sp_error *error)
     sp_recording *recording = &profiler->recording;
     sp_phase phase = sp_recording_phase(recording);
     sp_binding_report report;
+    sp_job job;
     sp_recording_stop(recording);
-    int status = sp_profiler_publish_native(profiler, false, false, &report, error);
+    bool is_joint = sp_job_open(&job, profiler);
+    int status = is_joint
+                     ? sp_profiler_publish_jointly(profiler, &job, false, false, &report, error)
+                     : sp_profiler_publish_native(profiler, false, false, &report, error);
+    if (is_joint)
+        sp_job_close(&job);
+    else if (status == SP_OK)
+        sp_job_say_alone(profiler);
     if (status != SP_OK) {
         sp_recording_continue(recording, phase);
         return status;

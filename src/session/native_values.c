@@ -74,7 +74,18 @@ static int add_environment(bool is_default, sp_arena *arena, sp_setting_value va
         values[SP_SETTING_FILE_PATH] = (sp_setting_value){.is_given = true, .text = output};
         values[SP_SETTING_DEACTIVATE_FILE_OUTPUT] = (sp_setting_value){.is_given = true};
     }
+    const char *mode = sp_environment_text(SP_ENVIRONMENT_OUTPUT_MODE);
+    if (mode != NULL)
+        values[SP_SETTING_OUTPUT_MODE] = (sp_setting_value){.is_given = true, .text = mode};
     return SP_OK;
+}
+
+static int add_timeout(sp_arena *arena, sp_setting_value values[], sp_error *error)
+{
+    const char *timeout = sp_environment_text(SP_ENVIRONMENT_FINALIZE_TIMEOUT);
+    return timeout == NULL ? SP_OK
+                           : sp_setting_parse(SP_SETTING_FINALIZE_TIMEOUT, timeout, arena,
+                                              &values[SP_SETTING_FINALIZE_TIMEOUT], error);
 }
 
 /* Settings that a file may share with Python programs and that do nothing here. */
@@ -110,6 +121,8 @@ int sp_native_gather(bool is_default, sp_arena *arena, sp_setting_value values[S
     int status = is_default ? add_file(arena, values, error) : SP_OK;
     if (status == SP_OK)
         status = add_environment(is_default, arena, values, error);
+    if (status == SP_OK && is_default)
+        status = add_timeout(arena, values, error);
     for (int id = 0; id < SP_NUM_SETTINGS && status == SP_OK; id++)
         status = sp_setting_check((sp_setting_id)id, &values[id], error);
     return status == SP_OK ? sp_setting_check_together(values, error) : status;

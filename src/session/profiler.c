@@ -80,7 +80,8 @@ static bool keep_journal(sp_arena *texts, const char **journal)
 int sp_profiler_set(sp_profiler *profiler, const sp_settings *settings, sp_error *error)
 {
     sp_settings copy = *settings;
-    if (!keep(&profiler->texts, &copy.output) || !keep(&profiler->texts, &copy.on_full) || !keep(&profiler->texts, &copy.label) ||
+    if (!keep(&profiler->texts, &copy.output) || !keep(&profiler->texts, &copy.on_full) ||
+        !keep(&profiler->texts, &copy.label) || !keep(&profiler->texts, &copy.joint_output) ||
         !keep_journal(&profiler->texts, &copy.journal) ||
         !keep(&profiler->texts, &copy.store.compression))
         return sp_fail_memory(error, "configuring a profiler");

@@ -13,6 +13,9 @@ typedef struct sp_settings {
     const char *label;  /* for the metadata of runs of native code, NULL: none */
     uint32_t rank;
     sp_output_format format;
+    bool is_joint;            /* native: the ranks of a job write one file */
+    const char *joint_output; /* that file; NULL: in memory only */
+    int64_t timeout_ns;       /* how long they wait for a rank, 0: for ever */
     bool is_aggregate, track_threads, track_tasks;
     size_t max_memory; /* bytes for calls that are in no journal; 0: the default */
     const char *on_full; /* a choice of that setting; NULL: the default */
@@ -42,7 +45,7 @@ struct sp_profiler {
     bool is_host;    /* whoever configured it ends it; native code joins and leaves */
     const void *host; /* who that is */
     bool is_run;     /* configured by the environment of `scope-profiler run` */
-    bool is_muted;   /* started by native code while the environment disables profiling */
+    bool is_muted;   /* sp_finalize has nothing to do: profiling is disabled, or MPI's end was the run's */
     int joins;       /* sp_init calls not yet left by sp_finalize */
     bool was_joined; /* there was one in this configuration */
     sp_settings settings;

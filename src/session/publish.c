@@ -107,8 +107,9 @@ int sp_publish_open(sp_profiler *profiler, const sp_binding_publication *what, s
     const sp_settings *settings = &profiler->settings;
     sp_store_options options = settings->store;
     options.is_aggregate = settings->is_aggregate;
-    bool want_image = what->want_image || settings->output == NULL;
-    return sp_outputs_open(outputs, want_image, settings->output, settings->format, &options, error);
+    const char *output = what->output != NULL ? what->output : settings->output;
+    bool want_image = what->want_image || output == NULL;
+    return sp_outputs_open(outputs, want_image, output, settings->format, &options, error);
 }
 
 int sp_publish_into(sp_profiler *profiler, const sp_binding_publication *what, sp_outputs *outputs,

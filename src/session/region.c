@@ -7,6 +7,7 @@
 #include "session/complaint.h"
 #include "session/copies.h"
 #include "session/journal.h"
+#include "session/native_job.h"
 #include "session/tags.h"
 
 #include <limits.h>
@@ -53,6 +54,8 @@ static bool define(sp_profiler *profiler, int32_t region, const char *file, int 
     if (entry != NULL)
         sp_profiler_journal_region(profiler, entry);
     sp_recording_unlock(recording, own);
+    if (profiler->settings.is_joint && profiler == &sp_default)
+        sp_job_watch();
     if (has_new_site && profiler == &sp_default)
         sp_tags_remember_site(region, site, line);
     return entry != NULL;

@@ -21,6 +21,8 @@
 #define LABEL_VARIABLE "SCOPE_PROFILER_RUN_LABEL"
 #define STARTED_VARIABLE "SCOPE_PROFILER_RUN_STARTED" /* ns since 1970 */
 
+static const int64_t SECOND_NS = INT64_C(1000000000);
+
 /* `path` with something before its extension; free() it. NULL: memory is short. */
 static char *insert(const char *path, const char *format, int64_t number)
 {
@@ -61,10 +63,14 @@ static int start(sp_profiler *profiler, const char *path)
 {
     int64_t rank = sp_environment_rank();
     char *of_rank = rank < 0 || path[0] == '\0' ? NULL : insert(path, "_rank", rank);
+    const char *mode = sp_environment_text(SP_ENVIRONMENT_OUTPUT_MODE);
     sp_settings settings = {
         .output = of_rank != NULL ? of_rank : path[0] == '\0' ? NULL : path,
         .label = sp_os_environment(LABEL_VARIABLE),
         .rank = rank < 0 ? 0 : (uint32_t)rank,
+        .is_joint = mode == NULL || strcmp(mode, "per-rank") != 0,
+        .joint_output = path[0] == '\0' ? NULL : path,
+        .timeout_ns = sp_environment_number("SCOPE_PROFILER_FINALIZE_TIMEOUT", 0) * SECOND_NS,
         .journal = sp_environment_text(SP_ENVIRONMENT_JOURNAL),
         .journal_flush = -1,
         .max_memory = (size_t)setting_of(SP_ENVIRONMENT_MAX_MEMORY, SP_SETTING_MAX_MEMORY).integer,
@@ -82,6 +88,14 @@ static int start(sp_profiler *profiler, const char *path)
     return status;
 }
 
+/* An earlier program of the job has written its common file under that name, which rank 0 would replace. */
+static bool is_taken_jointly(const sp_profiler *profiler, int64_t started)
+{
+    const sp_settings *settings = &profiler->settings;
+    return settings->is_joint && settings->rank == 0 && settings->joint_output != NULL &&
+           sp_os_written_since(settings->joint_output, started);
+}
+
 void sp_run_claim_output(sp_profiler *profiler)
 {
     if (atomic_load(&profiler->has_claimed))
@@ -91,11 +105,12 @@ void sp_run_claim_output(sp_profiler *profiler)
     if (profiler->is_run && !atomic_load(&profiler->has_claimed) && path != NULL) {
         int64_t started = sp_environment_number(STARTED_VARIABLE, INT64_MAX);
         bool is_ours = sp_os_claim_take(&profiler->claim, path) &&
-                       !sp_os_written_since(path, started);
+                       !sp_os_written_since(path, started) && !is_taken_jointly(profiler, started);
         char *other = is_ours ? NULL : insert(path, ".pid", sp_os_process_id());
         const char *kept = other == NULL ? NULL : sp_arena_text(&profiler->texts, other);
         if (kept != NULL) {
             profiler->settings.output = kept;
+            profiler->settings.joint_output = kept;
             sp_profiler_journal_change(profiler);
             sp_complain("%s is taken by another process of this run; process %lld writes %s", path,
                         (long long)sp_os_process_id(), kept);
@@ -122,21 +137,35 @@ static bool recorded_something(sp_profiler *profiler)
     return false;
 }
 
-static void publish(sp_profiler *profiler)
+/* `job` NULL: this process alone. */
+static bool publish(sp_profiler *profiler, sp_job *job)
 {
     bool wants_summary = sp_environment_number(SUMMARY_VARIABLE, 0) == 1;
-    const char *path = profiler->settings.output;
+    bool wants_image = wants_summary && profiler->settings.output == NULL;
+    sp_error *error = &profiler->last_error;
     sp_binding_report report;
-    int status = sp_profiler_publish_native(profiler, true, wants_summary && path == NULL, &report,
-                                            &profiler->last_error);
+    int status = job == NULL
+                     ? sp_profiler_publish_native(profiler, true, wants_image, &report, error)
+                     : sp_profiler_publish_jointly(profiler, job, true, wants_image, &report, error);
     if (status != SP_OK) {
-        sp_complain("the profile was not written: %s", profiler->last_error.text);
-        return;
+        sp_complain("the profile was not written: %s", error->text);
+        return false;
     }
-    if (wants_summary)
-        sp_summary_print(path, report.image, report.image_size);
+    if (wants_summary && report.is_root)
+        sp_summary_print(profiler->settings.output, report.image, report.image_size);
     else
         free(report.image);
+    return true;
+}
+
+bool sp_run_end_jointly(sp_profiler *profiler, sp_job *job)
+{
+    sp_phase phase = sp_recording_phase(&profiler->recording);
+    sp_recording_stop(&profiler->recording);
+    bool is_written = publish(profiler, job);
+    if (!is_written)
+        sp_recording_continue(&profiler->recording, phase);
+    return is_written;
 }
 
 static void finish(void)
@@ -145,8 +174,8 @@ static void finish(void)
     sp_mutex_lock(&profiler->lock);
     if (profiler->is_configured && profiler->is_run) {
         sp_recording_stop(&profiler->recording);
-        if (recorded_something(profiler))
-            publish(profiler);
+        if (recorded_something(profiler) && publish(profiler, NULL))
+            sp_job_say_alone(profiler);
         sp_profiler_stop(profiler);
     }
     sp_mutex_unlock(&profiler->lock);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const char *const details[] = {"minimal", "full", NULL};
-static const char *const output_modes[] = {"auto", "direct", "parallel", NULL};
+static const char *const output_modes[] = {"auto", "direct", "parallel", "per-rank", NULL};
 static const char *const on_full[] = {"spill", "aggregate", "ring", "stop", NULL};
 static const char *const filters[] = {"auto", "gzip", "lzf", "zstd", NULL};
 static const char *const events[] = {
@@ -103,9 +103,9 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
          .help = "Calls that a region has room for at first."},
     [SP_SETTING_OUTPUT_MODE] =
         {.name = "output_mode", .kind = SP_SETTING_CHOICE, .type = "str", .initial = "auto",
-         .choices = output_modes, .help = "How the ranks of an MPI run write one file."},
+         .choices = output_modes, .is_native = true, .help = "How the ranks of an MPI run write one file."},
     [SP_SETTING_FINALIZE_TIMEOUT] =
-        {.name = "finalize_timeout", INTEGER, .lowest = 1,
+        {.name = "finalize_timeout", INTEGER, .lowest = 1, .is_native = true,
          .help = "Seconds to wait for a rank that does not finalize; then the run is written "
                  "without it."},
     [SP_SETTING_HDF5_COMPRESSION] =

@@ -258,6 +258,22 @@ def test_the_parallel_mode_says_what_it_needs(mpi):
     """)).check()
 
 
+@pytest.mark.parametrize("suffix", [".h5", ".json.gz"])
+def test_a_file_a_rank(mpi, suffix, tmp_path):
+    mpi.run(2, program(f"""
+        ProfileManager.setup(file_path="run{suffix}", output_mode="per-rank")
+        for _ in range(rank + 1):
+            with ProfileManager.region("step"):
+                pass
+        results = ProfileManager.finalize(verbose=False, return_results=True)
+        assert results.is_root == (rank == 0)
+    """)).check()
+    files = sorted(path.name for path in tmp_path.glob("run*"))
+    assert files == [f"run_rank0000{rank}{suffix}" for rank in range(2)]
+    for rank, name in enumerate(files):
+        assert read_profile(tmp_path / name)["step"][rank].num_calls == rank + 1
+
+
 def test_each_process_is_alone_when_told_so(mpi, tmp_path):
     mpi.run(2, """
         import os, sys

@@ -92,7 +92,7 @@ def test_rows_of_the_recorder():
     assert all(len(row) == len(_settings.Setting.__slots__) for row in rows)
     by_name = {row[0]: row for row in rows}
     assert by_name["output_mode"] == (
-        "output_mode", "choice", "str", "auto", ("auto", "direct", "parallel"), None, None,
+        "output_mode", "choice", "str", "auto", ("auto", "direct", "parallel", "per-rank"), None, None,
         "How the ranks of an MPI run write one file.",
     )  # fmt: skip
     assert by_name["hdf5_chunk_size"][5:7] == ("hdf5", "chunk_size")

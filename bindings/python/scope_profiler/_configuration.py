@@ -57,6 +57,16 @@ def _tags_of_environment() -> tuple[str, ...]:
     return tuple(tag.strip() for tag in listed.split(",") if tag.strip())
 
 
+def _with_rank(path: str, rank: int) -> str:
+    """The path with the rank's number before its suffix, as native programs have it."""
+    folder, name = os.path.split(path)
+    stem, suffix = os.path.splitext(name)
+    if suffix == ".gz":
+        stem, inner = os.path.splitext(stem)
+        suffix = inner + suffix
+    return os.path.join(folder, f"{stem}_rank{rank:05d}{suffix}")
+
+
 def fill_in(path: str, rank: int) -> str:
     """Output path with {rank}, {pid}, {host}, {job} and {array} filled in; other braces stay."""
     if "{" not in path:
@@ -131,7 +141,13 @@ class ProfilingConfig:
             return None
         if self._path is None:
             self._path = os.path.abspath(fill_in(self.file_path, self._rank))
+            if self._writes_alone() and not any(field in self.file_path for field in ("{rank}", "{pid}")):
+                self._path = _with_rank(self._path, self._rank)
         return self._path
+
+    def _writes_alone(self) -> bool:
+        """Whether this is one of several ranks that write a file each."""
+        return self._size > 1 and self._settings["output_mode"] == "per-rank"
 
     def __repr__(self) -> str:
         given = ", ".join(

@@ -102,7 +102,7 @@ def _naming(error: OSError, path: str | None) -> OSError:
 
 def _job(config: Any) -> dict[str, Any]:
     """With whom to publish: arguments for the recorder. All ranks of a job call it."""
-    if config._size == 1:
+    if config._size == 1 or config._writes_alone():
         return {}
     from mpi4py import MPI
 
@@ -183,7 +183,7 @@ def _title(config: Any, results: ProfilingResults) -> str | None:
 def _finish_other_rank(
     manager: ProfileManager, report: dict[str, Any], return_results: bool
 ) -> ProfilingResults | None:
-    """A rank that has handed its calls to rank 0 has no results and prints nothing."""
+    """A rank beside rank 0 has handed its calls over, or written a file: no results, nothing is printed."""
     from .results import ProfilingResults
 
     manager._last = ProfilingResults(is_root=False, num_ranks=manager._config._size)
@@ -243,6 +243,8 @@ def publish(
         _write_other_format(config, results)
     else:
         manager._last = config._output
+    if config._writes_alone() and config._rank > 0:
+        return _finish_other_rank(manager, report, return_results)
     if verbose and results is not None:
         _print_summary(results, _title(config, results), manager._least_shown_percent)
         _tell_capture(config)
