@@ -213,6 +213,29 @@ def test_a_rank_that_dies_costs_the_others_nothing(mpi, tmp_path):
     assert results.metadata["missing_ranks"] == ["2"]
 
 
+def test_the_death_of_rank_0_costs_the_others_no_calls(mpi, tmp_path):
+    if mpi.name == "mpich":
+        pytest.skip("under MPICH the other ranks do not come out of it")
+    mpi.run(3, program("""
+        import signal
+        ProfileManager.setup(file_path="run.h5", finalize_timeout=1)
+        with ProfileManager.region("step"):
+            pass
+        comm.Barrier()
+        if rank == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        try:
+            ProfileManager.finalize(verbose=False)
+        except OSError:
+            calls = ProfileManager.get_region("step").num_calls
+            with open(f"rank{rank}.txt", "w") as file:
+                file.write(str(calls))
+        os._exit(0)  # MPI itself would wait for the dead
+    """), keep_going=True)
+    assert not (tmp_path / "run.h5").exists()
+    assert [(tmp_path / f"rank{rank}.txt").read_text() for rank in (1, 2)] == ["1", "1"]
+
+
 def test_without_a_timeout_a_killed_rank_leaves_no_file_that_looks_complete(mpi, tmp_path):
     ended = mpi.run(3, program("""
         import signal
