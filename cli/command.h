@@ -76,7 +76,7 @@ const cli_command *cli_find_command(const char *name);
 
 extern const cli_command cli_run, cli_inspect, cli_report, cli_export, cli_plot, cli_diff, cli_check,
     cli_convert, cli_merge, cli_completion, cli_import_native, cli_recover, cli_top,
-    cli_config, cli_doctor, cli_help;
+    cli_config, cli_doctor, cli_line_profile, cli_help;
 
 /* ---- arguments.c -----------------------------------------------------------------------------*/
 

@@ -10,6 +10,7 @@ const cli_command *const cli_commands[] = {
     &cli_run,
     &cli_inspect,
     &cli_report,
+    &cli_line_profile,
     &cli_diff,
     &cli_check,
     &cli_export,

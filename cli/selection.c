@@ -79,12 +79,15 @@ static int select_ranks(const cli_arguments *arguments, cli_selection *out)
 {
     rank_list list = {0};
     size_t count, kept = 0;
-    const char **words = cli_values(arguments, "ranks", &count);
+    const char *name = "ranks"; /* "rank" where an older name of the option is kept */
+    const char **words = cli_values(arguments, name, &count);
+    if (words == NULL)
+        words = cli_values(arguments, name = "rank", &count);
     for (size_t i = 0; i < count; i++) {
         if (read_ranks(&list, words[i]))
             continue;
-        cli_usage_error(arguments->command, "argument --ranks: '%s' is not a rank or a range of "
-                        "ranks; write them as in 0 2 4-7", words[i]);
+        cli_usage_error(arguments->command, "argument --%s: '%s' is not a rank or a range of "
+                        "ranks; write them as in 0 2 4-7", name, words[i]);
         free(list.items);
         free(words);
         return CLI_USAGE;

@@ -512,6 +512,20 @@ typedef struct sp_inspection_options {
 SP_API int sp_results_inspect(sp_results *results, const sp_inspection_options *options,
                               char **out_text, sp_error *error);
 
+/* Which line timings to show. Zero-initialise, then set what is wanted. */
+typedef struct sp_line_options {
+    size_t size; /* sizeof(sp_line_options) */
+    const uint32_t *ranks;
+    size_t num_ranks;     /* 0: all */
+    const char *function; /* only functions of this name; NULL: all */
+    const char *region;   /* only those timed in this region; NULL: all */
+} sp_line_options;
+
+/* Line timings that came with the run: a table a function, with its source where that was stored, as
+ * UTF-8; free() it. `options` may be NULL. */
+SP_API int sp_results_line_tables(sp_results *results, const sp_line_options *options,
+                                  char **out_text, sp_error *error);
+
 /* Own time by region as bars, and when regions and ranks were active as a line of block characters
  * each: UTF-8 in `width` columns (0: 80; 52 to 400); free() it. Of `options` (NULL: defaults) the
  * filters, `top` and `color` count. */

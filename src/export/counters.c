@@ -3,8 +3,8 @@
 #include "export/counters.h"
 
 #include "base/error.h"
-#include "base/json_reader.h"
 #include "export/frame.h"
+#include "export/json_walk.h"
 #include "export/width.h"
 
 #include <inttypes.h>
@@ -12,74 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- JSON ------------------------------------------------------------------------------------*/
-
-/* The value that follows, as the text that it is. */
-static bool take_value(sp_json_reader *reader, sp_json_text *out)
-{
-    sp_json_token token = sp_json_next(reader, out);
-    if (token == SP_JSON_OBJECT || token == SP_JSON_ARRAY) {
-        const char *from = reader->at - 1;
-        if (!sp_json_skip(reader, token))
-            return false;
-        *out = (sp_json_text){from, (size_t)(reader->at - from)};
-        return true;
-    }
-    return token == SP_JSON_STRING || token == SP_JSON_NUMBER || token == SP_JSON_TRUE ||
-           token == SP_JSON_FALSE || token == SP_JSON_NULL;
-}
-
 /* Tables are for people: what is beyond is left out, and said. */
 enum { MAX_ROWS = 512, MAX_COLUMNS = 128 };
-
-/* Goes into an object or a list; false when the text is none. */
-static bool enter(sp_json_reader *reader, sp_json_text text, sp_json_token what)
-{
-    sp_json_reader_init(reader, text.bytes, text.length);
-    return sp_json_next(reader, NULL) == what;
-}
-
-static bool next_member(sp_json_reader *reader, sp_json_text *key, sp_json_text *value)
-{
-    return sp_json_next(reader, key) == SP_JSON_KEY && take_value(reader, value);
-}
-
-static sp_json_text find_member(sp_json_text object, const char *name)
-{
-    sp_json_reader reader;
-    sp_json_text key, value;
-    bool more = enter(&reader, object, SP_JSON_OBJECT);
-    while (more && (more = next_member(&reader, &key, &value)))
-        if (sp_json_equals(key, name))
-            return value;
-    return (sp_json_text){"", 0};
-}
-
-/* Member number `wanted` of an object; false behind the last. */
-static bool get_member(sp_json_text object, size_t wanted, sp_json_text *key, sp_json_text *value)
-{
-    sp_json_reader reader;
-    bool more = enter(&reader, object, SP_JSON_OBJECT);
-    for (size_t i = 0; more && i <= wanted; i++)
-        more = next_member(&reader, key, value);
-    return more;
-}
-
-static bool get_item(sp_json_text list, size_t wanted, sp_json_text *out)
-{
-    sp_json_reader reader;
-    bool more = enter(&reader, list, SP_JSON_ARRAY);
-    for (size_t i = 0; more && i <= wanted; i++)
-        more = take_value(&reader, out);
-    return more;
-}
-
-static double number_in(sp_json_text list, size_t i)
-{
-    sp_json_text item;
-    double value;
-    return get_item(list, i, &item) && sp_json_real_of(item, &value) ? value : (double)NAN;
-}
 
 /* ---- Cells -----------------------------------------------------------------------------------*/
 
@@ -131,12 +65,12 @@ static int compare_columns(const void *a, const void *b)
 /* The threads of a region stay together: the slowest of them tells where. */
 static bool add_region(counter_columns *columns, sp_json_text tag, sp_json_text record)
 {
-    sp_json_text times = find_member(record, "times");
-    sp_json_text cpus = find_member(record, "cpus"), item;
+    sp_json_text times = sp_json_find(record, "times");
+    sp_json_text cpus = sp_json_find(record, "cpus"), item;
     double runtime = 0;
     size_t threads = 0;
-    for (; threads <= MAX_COLUMNS && get_item(cpus, threads, &item); threads++)
-        runtime = number_in(times, threads) > runtime ? number_in(times, threads) : runtime;
+    for (; threads <= MAX_COLUMNS && sp_json_item_at(cpus, threads, &item); threads++)
+        runtime = sp_json_number_at(times, threads) > runtime ? sp_json_number_at(times, threads) : runtime;
     for (size_t t = 0; t < threads; t++) {
         columns->is_cut = columns->is_cut || columns->list.count == MAX_COLUMNS;
         if (columns->is_cut)
@@ -144,7 +78,7 @@ static bool add_region(counter_columns *columns, sp_json_text tag, sp_json_text 
         if (!sp_vector_reserve(&columns->list, 1))
             return false;
         columns->list.items[columns->list.count] = (counter_column){
-            tag, record, find_member(record, "group_name"), t, runtime, columns->list.count};
+            tag, record, sp_json_find(record, "group_name"), t, runtime, columns->list.count};
         columns->list.count++;
     }
     return true;
@@ -160,9 +94,9 @@ static char *name_column(const counter_column *column)
 {
     sp_text name = {0};
     sp_json_text cpu, second;
-    sp_json_text cpus = find_member(column->record, "cpus");
+    sp_json_text cpus = sp_json_find(column->record, "cpus");
     add_decoded(&name, column->tag);
-    if (get_item(cpus, 1, &second) && get_item(cpus, column->thread, &cpu))
+    if (sp_json_item_at(cpus, 1, &second) && sp_json_item_at(cpus, column->thread, &cpu))
         sp_text_format(&name, "@cpu%.*s", (int)cpu.length, cpu.bytes);
     char *text = sp_text_take(&name);
     sp_text_release(&name);
@@ -176,19 +110,19 @@ static void add_info(sp_table *table, const counter_column *columns, size_t coun
     sp_text_add(&table->cells, name);
     sp_table_end_cell(table);
     for (size_t c = 0; c < count; c++)
-        add_number(table, number_in(find_member(columns[c].record, member), columns[c].thread));
+        add_number(table, sp_json_number_at(sp_json_find(columns[c].record, member), columns[c].thread));
 }
 
 static void add_matrix(sp_table *table, const counter_column *columns, size_t count,
                        const char *names, const char *values)
 {
     sp_json_text name, row;
-    for (size_t i = 0; i < MAX_ROWS && get_item(find_member(columns[0].record, names), i, &name); i++) {
+    for (size_t i = 0; i < MAX_ROWS && sp_json_item_at(sp_json_find(columns[0].record, names), i, &name); i++) {
         add_decoded(&table->cells, name);
         sp_table_end_cell(table);
         for (size_t c = 0; c < count; c++)
-            add_number(table, get_item(find_member(columns[c].record, values), i, &row)
-                                  ? number_in(row, columns[c].thread) : (double)NAN);
+            add_number(table, sp_json_item_at(sp_json_find(columns[c].record, values), i, &row)
+                                  ? sp_json_number_at(row, columns[c].thread) : (double)NAN);
     }
 }
 
@@ -238,8 +172,8 @@ static int add_likwid(sp_text *out, sp_results *results, uint32_t rank, sp_json_
     sp_json_reader reader;
     sp_json_text tag, record;
     int status = SP_OK;
-    bool more = enter(&reader, by_tag, SP_JSON_OBJECT);
-    while (more && !columns.is_cut && (more = next_member(&reader, &tag, &record)))
+    bool more = sp_json_enter(&reader, by_tag, SP_JSON_OBJECT);
+    while (more && !columns.is_cut && (more = sp_json_member(&reader, &tag, &record)))
         if (!add_region(&columns, tag, record))
             status = sp_fail_memory(error, "showing counters");
     counter_column *items = columns.list.items;
@@ -273,21 +207,21 @@ enum { MAX_EVENTS = 64 };
 static sp_json_text event_name(sp_json_text record, size_t i)
 {
     sp_json_text key, value, name = {"", 0};
-    if (get_member(find_member(record, "values"), i, &key, &value))
+    if (sp_json_member_at(sp_json_find(record, "values"), i, &key, &value))
         return key;
-    return get_item(find_member(record, "event_names"), i, &name) ? name : (sp_json_text){"", 0};
+    return sp_json_item_at(sp_json_find(record, "event_names"), i, &name) ? name : (sp_json_text){"", 0};
 }
 
 /* Total of the event of that name; NaN: it was not counted. */
 static double event_total(sp_json_text record, sp_json_text name)
 {
-    sp_json_text values = find_member(record, "values"), key, value;
+    sp_json_text values = sp_json_find(record, "values"), key, value;
     double number;
     for (size_t i = 0; (key = event_name(record, i)).length > 0; i++) {
         if (!is_same(key, name))
             continue;
-        if (!get_member(values, i, &key, &value))
-            return number_in(values, i);
+        if (!sp_json_member_at(values, i, &key, &value))
+            return sp_json_number_at(values, i);
         return sp_json_real_of(value, &number) ? number : (double)NAN;
     }
     return (double)NAN;
@@ -331,9 +265,9 @@ static void find_events(event_columns *columns, sp_json_text by_region)
 {
     sp_json_reader reader;
     sp_json_text name, record, event;
-    bool more = enter(&reader, by_region, SP_JSON_OBJECT);
-    while (more && (more = next_member(&reader, &name, &record))) {
-        columns->is_scaled |= is_same(find_member(record, "is_scaled"), as_json("true"));
+    bool more = sp_json_enter(&reader, by_region, SP_JSON_OBJECT);
+    while (more && (more = sp_json_member(&reader, &name, &record))) {
+        columns->is_scaled |= is_same(sp_json_find(record, "is_scaled"), as_json("true"));
         for (size_t i = 0; (event = event_name(record, i)).length > 0; i++)
             if (columns->count < MAX_EVENTS && !has_event(columns, event))
                 columns->names[columns->count++] = event;
@@ -346,7 +280,7 @@ static void find_events(event_columns *columns, sp_json_text by_region)
 static void add_event_row(sp_table *table, const event_columns *columns, sp_json_text record)
 {
     double count = NAN;
-    (void)sp_json_real_of(find_member(record, "calls"), &count);
+    (void)sp_json_real_of(sp_json_find(record, "calls"), &count);
     add_number(table, count);
     for (size_t i = 0; i < columns->count; i++)
         add_number(table, event_total(record, columns->names[i]));
@@ -384,8 +318,8 @@ static void add_rows(sp_table *table, const event_columns *columns, sp_json_text
 {
     sp_json_reader reader;
     sp_json_text name, record;
-    bool more = enter(&reader, by_region, SP_JSON_OBJECT);
-    while (more && (more = next_member(&reader, &name, &record))) {
+    bool more = sp_json_enter(&reader, by_region, SP_JSON_OBJECT);
+    while (more && (more = sp_json_member(&reader, &name, &record))) {
         add_decoded(&table->cells, name);
         sp_table_end_cell(table);
         add(table, columns, record);
@@ -413,7 +347,7 @@ static int add_perf_events(sp_text *out, sp_results *results, uint32_t rank,
     sp_table table = {.headers = headers, .is_indented = true};
     sp_json_text name, record;
     (void)results;
-    if (!get_member(by_region, 0, &name, &record))
+    if (!sp_json_member_at(by_region, 0, &name, &record))
         return SP_OK;
     find_events(&columns, by_region);
     table.num_columns = add_event_headers(&columns, texts, headers);
@@ -466,11 +400,11 @@ static int add_cpu(sp_text *out, sp_results *results, uint32_t rank, sp_json_tex
     sp_json_text name, record;
     sp_json_reader reader;
     (void)error;
-    bool more = enter(&reader, by_region, SP_JSON_OBJECT);
-    while (more && (more = next_member(&reader, &name, &record))) {
+    bool more = sp_json_enter(&reader, by_region, SP_JSON_OBJECT);
+    while (more && (more = sp_json_member(&reader, &name, &record))) {
         double calls = NAN, time = time_of(results, rank, name);
         double cpu = event_total(record, as_json("cpu_ns"));
-        (void)sp_json_real_of(find_member(record, "calls"), &calls);
+        (void)sp_json_real_of(sp_json_find(record, "calls"), &calls);
         add_decoded(&table.cells, name);
         sp_table_end_cell(&table);
         add_number(&table, calls);
@@ -504,8 +438,8 @@ static int add_ranks(sp_text *out, sp_results *results, const sp_rank_filter *ra
         for (size_t t = 0; t < extra->length; t++) {
             sp_json_text whole = {extra->texts[t], strlen(extra->texts[t])}, key, value;
             sp_json_reader reader;
-            bool more = enter(&reader, whole, SP_JSON_OBJECT);
-            while (status == SP_OK && more && (more = next_member(&reader, &key, &value))) {
+            bool more = sp_json_enter(&reader, whole, SP_JSON_OBJECT);
+            while (status == SP_OK && more && (more = sp_json_member(&reader, &key, &value))) {
                 int64_t rank;
                 if (sp_json_integer_of(key, &rank) && rank >= 0 && rank <= UINT32_MAX &&
                     sp_rank_filter_takes(ranks, (uint32_t)rank))

@@ -101,6 +101,8 @@ typedef struct sp_binding_publication {
     const sp_communicator *communicator;
     int64_t timeout_ns; /* how long a rank may keep the others waiting; 0: for ever */
     const char *output; /* of this publication, in place of the configuration's; NULL: that one */
+    const sp_extra *extras; /* arrays of this rank that go along */
+    size_t num_extras;
 } sp_binding_publication;
 
 /* Why this copy of the library cannot be the recorder, because another one in the process is it; NULL:

@@ -343,35 +343,55 @@ static void settle(sp_profiler *profiler, harvest *h, sp_assembly_result *result
     sp_profiler_journal_published(profiler, h->generation, h->stands, h->num_rings);
 }
 
+/* The cost of the recorder itself, what was not kept, then what the caller brings along; free() it. */
+static sp_extra *gather_extras(const sp_binding_publication *what, const sp_extra *cost,
+                               const sp_unkept_extras *unkept, size_t *out_count)
+{
+    size_t count = 1 + unkept->count;
+    sp_extra *extras = malloc((count + what->num_extras) * sizeof *extras);
+    if (extras == NULL)
+        return NULL;
+    extras[0] = *cost;
+    memcpy(extras + 1, unkept->extras, unkept->count * sizeof *extras);
+    for (size_t i = 0; i < what->num_extras; i++)
+        extras[count++] = what->extras[i];
+    *out_count = count;
+    return extras;
+}
+
 static int assemble(sp_profiler *profiler, const harvest *h, const sp_binding_publication *what,
                     const sp_outputs *outputs, sp_assembly_result *result, sp_error *error)
 {
     sp_assemble_loss losses[SP_NUM_LOSSES];
     double pair_cost = sp_pair_cost_ns();
-    sp_extra extras[1 + SP_UNKEPT_ARRAYS] = {{.name = "pair_cost_ns", .length = 1,
-                                              .rank = profiler->settings.rank, .reals = &pair_cost}};
+    sp_extra cost = {.name = "pair_cost_ns", .rank = profiler->settings.rank, .length = 1,
+                     .reals = &pair_cost};
     sp_unkept_extras unkept = {.count = 0};
     sp_assemble_scope *scopes = copy_scopes(what);
-    if (h->failed || scopes == NULL ||
-        !sp_unkept_fill(&h->unkept, &h->regions, profiler->settings.rank, &unkept)) {
-        sp_unkept_release(&unkept);
-        free(scopes);
-        return sp_fail_memory(error, "collecting the recorded calls");
+    size_t num_extras = 0;
+    sp_extra *extras = NULL;
+    int status;
+    if (!h->failed && scopes != NULL &&
+        sp_unkept_fill(&h->unkept, &h->regions, profiler->settings.rank, &unkept))
+        extras = gather_extras(what, &cost, &unkept, &num_extras);
+    if (extras != NULL) {
+        sp_assembly assembly;
+        fill_assembly(&assembly, h, profiler, what);
+        sp_losses_fill(&profiler->recording, losses);
+        assembly.scopes = scopes;
+        assembly.losses = losses;
+        assembly.num_losses = SP_NUM_LOSSES;
+        assembly.extras = extras;
+        assembly.num_extras = num_extras;
+        assembly.outputs = outputs->items;
+        assembly.num_outputs = outputs->count;
+        status = sp_assemble(&assembly, result, error);
+    } else {
+        status = sp_fail_memory(error, "collecting the recorded calls");
     }
-    sp_assembly assembly;
-    fill_assembly(&assembly, h, profiler, what);
-    sp_losses_fill(&profiler->recording, losses);
-    assembly.scopes = scopes;
-    assembly.losses = losses;
-    assembly.num_losses = SP_NUM_LOSSES;
-    memcpy(extras + 1, unkept.extras, unkept.count * sizeof *extras);
-    assembly.extras = extras;
-    assembly.num_extras = 1 + unkept.count;
-    assembly.outputs = outputs->items;
-    assembly.num_outputs = outputs->count;
-    int status = sp_assemble(&assembly, result, error);
     sp_unkept_release(&unkept);
     free(scopes);
+    free(extras);
     return status;
 }
 

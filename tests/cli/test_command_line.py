@@ -154,7 +154,7 @@ def test_unknown_command(command):
     assert result.err == (
         "usage: scope-profiler [--version] [--help] <command> ...\n"
         "scope-profiler: error: argument command: invalid choice: 'inspekt' "
-        "(choose from 'run', 'inspect', 'report', 'diff', 'check', 'export', 'plot', 'convert', 'merge', 'import-native', 'recover', 'top', 'config', 'doctor', 'completion', 'help')\n")
+        "(choose from 'run', 'inspect', 'report', 'line-profile', 'diff', 'check', 'export', 'plot', 'convert', 'merge', 'import-native', 'recover', 'top', 'config', 'doctor', 'completion', 'help')\n")
 
 
 @pytest.mark.parametrize("words, message", [

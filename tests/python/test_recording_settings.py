@@ -176,7 +176,6 @@ def test_bad_values_are_refused(settings, error, text):
     ("settings", "error"),
     [
         ({"use_likwid": True}, "pylikwid"),
-        ({"use_line_profiler": True}, "line_profiler"),
         ({"use_gpu_timing": True, "gpu_timing_backend": "cupy"}, "cupy is not installed"),
     ],
 )

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 #: Setting -> module that it needs, None for a part that this build lacks.
 _INSTRUMENTS = {
     "use_likwid": "pylikwid",
-    "use_line_profiler": "line_profiler",
     "profile_mpi_calls": "mpi4py",
 }
 
@@ -30,7 +29,7 @@ def _is_installed(module: str) -> bool:
 
 
 #: Setting -> module that the instrument of this build works with.
-_NEEDED = {"use_memray": "memray"}
+_NEEDED = {"use_memray": "memray", "use_line_profiler": "line_profiler"}
 
 
 def _check_needed(setting: str) -> None:
@@ -127,6 +126,7 @@ class ProfilingConfig:
         self._output: str | None = None
         self._format = "hdf5"
         self._memory_capture: Any = None
+        self._lines: Any = None
 
     def _communicator(self) -> Any:
         if self._settings["deactivate_profiling"]:
@@ -228,6 +228,19 @@ class ProfilingConfig:
             from ._memray import start
 
             self._memory_capture = start(self)
+
+    def line_timings(self, locate: Any) -> Any:
+        """What makes the line timings of a region by its name; None when no lines are timed.
+
+        Args:
+            locate: How a file name is stored, as for the places of regions.
+        """
+        if not self._settings["use_line_profiler"] or self._settings["deactivate_profiling"]:
+            return None
+        from ._lines import LineRun
+
+        self._lines = LineRun(locate, lambda: self.paused)
+        return self._lines.region
 
     def stop_memory_profiling(self) -> None:
         """Ends the allocation capture, if one runs."""

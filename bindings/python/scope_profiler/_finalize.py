@@ -118,6 +118,18 @@ def _job(config: Any) -> dict[str, Any]:
     return {"comm": config.comm, "timeout": config.finalize_timeout or 0}
 
 
+def _extras(config: Any, in_memory: bool) -> list[tuple[str, str]]:
+    """What instruments of the Python half found, as named texts of this rank."""
+    if config._lines is None:
+        return []
+    records = config._lines.records(since_written=not in_memory)
+    if not records:
+        return []
+    from ._records import _text
+
+    return [("json_line_profile", _text(config._rank, records))]
+
+
 def _publish(manager: ProfileManager, is_last: bool) -> dict[str, Any]:
     """Hands over what was recorded. Runs that write no HDF5 file come back as an image."""
     config = manager._config
@@ -133,12 +145,16 @@ def _publish(manager: ProfileManager, is_last: bool) -> dict[str, Any]:
             want_image=in_memory or config._format != "hdf5",
             keep_calls=in_memory,
             with_open_calls=is_last,
+            extras=_extras(config, in_memory),
+            rank=config._rank,
             **_job(config),
         )
     except OSError as error:
         raise _naming(error, config._output) from None
     if not in_memory:
         manager._scopes.forget_closed()
+        if config._lines is not None:
+            config._lines.mark_written()
     return report
 
 
@@ -223,6 +239,7 @@ def publish(
     return_results: bool,
     is_last: bool = False,
     native_traces: Any = None,
+    verbose_line_profiler: bool = False,
 ) -> ProfilingResults | None:
     """Writes, reads back and prints the run of a manager that records."""
     config = manager._config
@@ -234,7 +251,7 @@ def publish(
     if not report["is_root"]:
         return _finish_other_rank(manager, report, return_results)
     results = None
-    needs_results = verbose or return_results or native_traces is not None
+    needs_results = verbose or return_results or verbose_line_profiler or native_traces is not None
     if needs_results or report["image"] is not None:
         results = _read(config, report)
         manager._last = results
@@ -248,6 +265,10 @@ def publish(
     if verbose and results is not None:
         _print_summary(results, _title(config, results), manager._least_shown_percent)
         _tell_capture(config)
+    if verbose_line_profiler and results is not None:
+        from .summary import write_text
+
+        write_text(results._run.line_profile_text(), None)
     _tell_tags(manager)
     _tell_silence(manager, report, verbose)
     _warn(report)

@@ -36,7 +36,7 @@ class RegionHandle:
         name: Name of the region.
     """
 
-    __slots__ = ("name", "_manager", "_tags", "__weakref__")
+    __slots__ = ("name", "_manager", "_functions", "_tags", "__weakref__")
 
     def __init__(
         self,
@@ -47,6 +47,7 @@ class RegionHandle:
     ) -> None:
         self.name = name
         self._manager = manager_of(manager)
+        self._functions = () if functions is None else tuple(functions)
         self._tags = None if tags is None else (tags,) if isinstance(tags, str) else tuple(tags)
 
     def __repr__(self) -> str:
@@ -58,7 +59,10 @@ class RegionHandle:
         region = profiler.regions.get(self.name)
         if region is not None:
             return region
-        return profiler.region(self.name, self._tags, caller.f_code.co_filename, caller.f_lineno)
+        region = profiler.region(self.name, self._tags, caller.f_code.co_filename, caller.f_lineno)
+        for function in self._functions:
+            region.add_function(function)
+        return region
 
     def _begin(self, region: BaseProfileRegion) -> BaseProfileRegion:
         _entered.set((*_entered.get(), (self, region)))

@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from inspect import Signature
-from types import CodeType, TracebackType
-from typing import Any, Literal, TypeVar, final
+from types import CodeType, FrameType, TracebackType
+from typing import Any, Literal, TextIO, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -108,6 +108,17 @@ class AggregateProfileRegion(BaseProfileRegion): ...
 class ThreadedProfileRegion(BaseProfileRegion): ...
 
 @final
+class LineProfilerRegion(BaseProfileRegion):
+    def get_stats(self) -> Any: ...
+    def print_stats(self, stream: TextIO | None = None) -> None: ...
+    def enter_frame(self, frame: FrameType | None = None) -> None: ...
+    def enter_timing_only(self) -> None: ...
+    def record_line_timing(
+        self, filename: str, function: str, first_lineno: int, lineno: int, duration: int
+    ) -> None: ...
+    def manual_line_records(self, unit: float = 1e-09) -> list[dict[str, Any]]: ...
+
+@final
 class ProfiledFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
@@ -136,7 +147,7 @@ class Profiler:
         *,
         enabled: bool = True,
         output: str | None = None,
-        mode: Literal["time_only", "aggregate", "threaded"] = "time_only",
+        mode: Literal["time_only", "aggregate", "threaded", "lines"] = "time_only",
         rank: int = 0,
         max_memory: int = 0,
         compression: str | None = None,
@@ -156,6 +167,7 @@ class Profiler:
         instruments: tuple[object, ...] = (),
         track_tasks: bool = False,
         greenlets: object = None,
+        lines: Callable[[str], Any] | None = None,
     ) -> None: ...
     def deconfigure(self) -> None: ...
     def follow(self, coroutine: Any, /) -> Any: ...
@@ -197,6 +209,8 @@ class Profiler:
         with_open_calls: bool = False,
         comm: Any = None,
         timeout: float = 0,
+        extras: list[tuple[str, str]] = ...,
+        rank: int = 0,
     ) -> dict[str, Any]: ...
 
 @final

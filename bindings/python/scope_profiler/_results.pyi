@@ -284,6 +284,7 @@ class Run:
         reduction: str = "pooled",
         min_percent: float = 0.0,
     ) -> str: ...
+    def line_profile_text(self) -> str: ...
     def inspect(
         self,
         metadata: bool,

@@ -156,11 +156,14 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
     config._output = path
     if config.aggregation_mode:
         mode = "aggregate"
+    elif config.use_line_profiler:
+        mode = "lines"
     else:
         mode = "threaded" if config.track_threads else "time_only"
     from ._instruments import open_instruments
     from ._source import locator
 
+    locate = locator(config.metadata_detail, config.capture_region_source)
     return {
         "enabled": enabled,
         "output": path if config._format == "hdf5" else None,
@@ -171,7 +174,7 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         if config.hdf5_compression_level is None
         else config.hdf5_compression_level,
         "chunk_size": config.hdf5_chunk_size or 0,
-        "locate": locator(config.metadata_detail, config.capture_region_source),
+        "locate": locate,
         "wants_text": config.capture_region_source,
         "traces": config.recursive_profile,
         "region_tags": tuple(config._region_tags),
@@ -185,6 +188,7 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         "instruments": open_instruments(config) if enabled else (),
         "track_tasks": config.track_async,
         "greenlets": _greenlets(config),
+        "lines": config.line_timings(locate),
     }
 
 

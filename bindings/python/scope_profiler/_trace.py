@@ -219,6 +219,7 @@ class Tracing:
         self._rules = Rules(**rules)
         self._profiler: Any = None
         self._region: Any = None
+        self._end_lines: Any = None
 
     def __enter__(self) -> Tracing:
         from . import _recorder
@@ -231,12 +232,17 @@ class Tracing:
             self._profiler = profiler
             self._region = profiler.region(self._region_name)
             self._region.__enter__()
+            lines = self._manager._config._lines
+            if lines is not None:
+                self._end_lines = lines.start_tracing(self._rules)
         return self
 
     def __exit__(self, *exc_info: Any) -> None:
         if self._profiler is not None:
             from . import _recorder
 
+            if self._end_lines is not None:
+                self._end_lines()
             _recorder.trace_check(self._profiler)
             _recorder.trace_stop(self._profiler)
             self._region.__exit__(*exc_info)

@@ -168,7 +168,9 @@ class ProfileManager:
                 f"tags={known[1]!r}"
             )
         if known is None:
-            self._here()._profiler.region(region_name, tags, *site)
+            region = self._here()._profiler.region(region_name, tags, *site)
+            for function in functions or ():
+                region.add_function(function)
             self._definitions[region_name] = (functions, tags, *site)
         return functions, tags
 
@@ -427,9 +429,21 @@ class ProfileManager:
         """
         from . import _finalize
 
-        return self._here()._end(verbose, return_results, native_traces=native_traces)
+        return self._here()._end(
+            verbose,
+            return_results,
+            native_traces=native_traces,
+            verbose_line_profiler=verbose_line_profiler,
+        )
 
-    def _end(self, verbose, return_results, is_last=False, native_traces=None):
+    def _end(
+        self,
+        verbose,
+        return_results,
+        is_last=False,
+        native_traces=None,
+        verbose_line_profiler=False,
+    ):
         """Finalizes. `is_last`: nothing follows, so calls that are open count until now."""
         from . import _finalize
 
@@ -444,7 +458,9 @@ class ProfileManager:
             if not self._profiler.is_enabled:
                 self._last = _finalize.empty_results()
                 return self._last if return_results else None
-            return _finalize.publish(self, verbose, return_results, is_last, native_traces)
+            return _finalize.publish(
+                self, verbose, return_results, is_last, native_traces, verbose_line_profiler
+            )
 
     @_member
     def reset(self):
@@ -511,8 +527,10 @@ class ProfileManager:
         self._session = session
         try:
             self._profiler.configure(config, tag_filter=tag_filter, **arguments)
-            for name, (_, tags, filename, line) in self._definitions.items():
-                self._profiler.region(name, tags, filename, line)
+            for name, (functions, tags, filename, line) in self._definitions.items():
+                region = self._profiler.region(name, tags, filename, line)
+                for function in functions or ():
+                    region.add_function(function)
             config.start_memory_profiling()
         except BaseException:
             self._profiler.deconfigure()

@@ -6,6 +6,7 @@ from ._recorder import (
     AggregateProfileRegion,
     BaseProfileRegion,
     DisabledProfileRegion,
+    LineProfilerRegion,
     ThreadedProfileRegion,
     TimeOnlyProfileRegion,
 )
@@ -14,6 +15,7 @@ __all__ = [
     "AggregateProfileRegion",
     "BaseProfileRegion",
     "DisabledProfileRegion",
+    "LineProfilerRegion",
     "ThreadedProfileRegion",
     "TimeOnlyProfileRegion",
 ]

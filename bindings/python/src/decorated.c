@@ -2,6 +2,7 @@
 
 #include "details.h"
 #include "json_text.h"
+#include "lines.h"
 #include "recursion.h"
 #include "steps.h"
 #include "trace.h"
@@ -98,6 +99,19 @@ static PyObject *call_traced(PyObject *self, PyObject *const *args, size_t nargs
     return result;
 }
 
+/* The configuration may change inside the call. */
+static PyObject *call_lined(PyObject *self, PyObject *const *args, size_t nargsf,
+                            PyObject *kwnames)
+{
+    decorated_object *decorated = (decorated_object *)self;
+    PyObject *lines = Py_NewRef(decorated->lines);
+    lines_enter(lines, false);
+    PyObject *result = decorated->timed_call(self, args, nargsf, kwnames);
+    lines_leave(lines);
+    Py_DECREF(lines);
+    return result;
+}
+
 /* The call only makes the generator or coroutine; its steps are what is recorded. */
 static PyObject *make_steps(decorated_object *decorated, PyObject *const *args, size_t nargsf,
                             PyObject *kwnames)
@@ -134,6 +148,28 @@ static PyObject *call_stepwise(PyObject *self, PyObject *const *args, size_t nar
 void decorated_unbind(decorated_object *decorated)
 {
     decorated->vectorcall = call_unrecorded;
+    Py_CLEAR(decorated->lines);
+}
+
+/* The call by its kind, and around it what times its lines. */
+static int choose_call(decorated_object *decorated, const region_object *region)
+{
+    if (decorated->kind != CALL_PLAIN) {
+        decorated->vectorcall = call_stepwise;
+    } else if (decorated->metadata != NULL || decorated->record_outcome) {
+        decorated->vectorcall = call_detailed;
+    } else {
+        decorated->vectorcall = decorated->traces ? call_traced : call_recorded;
+    }
+    if (region->lines == NULL) {
+        return 0;
+    }
+    decorated->lines = Py_NewRef(region->lines);
+    if (decorated->kind == CALL_PLAIN) {
+        decorated->timed_call = decorated->vectorcall;
+        decorated->vectorcall = call_lined;
+    }
+    return lines_add(decorated->lines, decorated->target, false);
 }
 
 int decorated_rebind(decorated_object *decorated)
@@ -155,20 +191,15 @@ int decorated_rebind(decorated_object *decorated)
     if (region == NULL) {
         return -1;
     }
+    int failed = 0;
     if (region_is_enabled(region)) {
         decorated->id = region->id;
         decorated->traces = decorated->wants_tracing == TRACES ||
                             (decorated->wants_tracing == TRACES_AS_CONFIGURED && profiler->traces);
-        if (decorated->kind != CALL_PLAIN) {
-            decorated->vectorcall = call_stepwise;
-        } else if (decorated->metadata != NULL || decorated->record_outcome) {
-            decorated->vectorcall = call_detailed;
-        } else {
-            decorated->vectorcall = decorated->traces ? call_traced : call_recorded;
-        }
+        failed = choose_call(decorated, region);
     }
     Py_DECREF(region);
-    return 0;
+    return failed;
 }
 
 static void link_to(decorated_object *decorated, profiler_object *profiler)
@@ -271,6 +302,7 @@ static int decorated_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(decorated->target);
     Py_VISIT(decorated->metadata);
+    Py_VISIT(decorated->lines);
     Py_VISIT(decorated->attributes);
     Py_VISIT(decorated->profiler);
     return 0;
@@ -299,6 +331,7 @@ static void decorated_dealloc(PyObject *self)
         PyObject_ClearWeakRefs(self);
     }
     Py_CLEAR(decorated->metadata);
+    Py_CLEAR(decorated->lines);
     Py_CLEAR(decorated->attributes);
     Py_CLEAR(decorated->target);
     Py_CLEAR(decorated->name);

@@ -35,6 +35,8 @@ struct decorated_object {
     call_kind kind;
     bool record_outcome;
     bool traces; /* in the current configuration */
+    PyObject *lines; /* what times the lines of its calls, NULL: nothing does */
+    vectorcallfunc timed_call; /* what such a call is apart from that */
     call_tracing wants_tracing;
     profiler_object *profiler;
     PyObject *metadata; /* NULL, str (a JSON object) or callable */

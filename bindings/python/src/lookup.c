@@ -44,7 +44,11 @@ static PyObject *lookup_parsed(profiler_object *profiler, PyObject *const *args,
         return PyErr_Format(PyExc_TypeError, "region() missing 1 required argument: 'region_name'");
     }
     PyObject *tags = values[2];
-    return profiler_region(profiler, values[0], tags == Py_None ? NULL : tags, NULL);
+    PyObject *region = profiler_region(profiler, values[0], tags == Py_None ? NULL : tags, NULL);
+    if (region != NULL && region_add_functions((region_object *)region, values[1]) < 0) {
+        Py_CLEAR(region);
+    }
+    return region;
 }
 
 static PyObject *lookup_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,

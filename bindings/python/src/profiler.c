@@ -106,10 +106,11 @@ static void stop(profiler_object *profiler)
     set_reference(&profiler->config, Py_None);
     set_reference(&profiler->tag_filter, Py_None);
     set_reference(&profiler->locate, Py_None);
+    set_reference(&profiler->lines, Py_None);
 }
 
 typedef struct configuration {
-    PyObject *config, *tag_filter, *locate;
+    PyObject *config, *tag_filter, *locate, *lines;
     PyObject *output; /* bytes that the settings borrow, owned; NULL: none */
     PyObject *instruments; /* capsules, a tuple; NULL: none */
     PyObject *region_tags, *enable_tags; /* for native regions: tuples, whose texts are borrowed */
@@ -191,16 +192,16 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                             "chunk_size",   "tag_filter",  "locate",     "wants_text",
                             "traces",       "region_tags", "enable_tags", "journal",
                             "journal_flush", "finalize_signals", "on_full", "checkpoint_interval",
-                            "instruments",  "track_tasks", "greenlets",   NULL};
+                            "instruments",  "track_tasks", "greenlets",   "lines",       NULL};
     unsigned int rank = 0;
     Py_ssize_t max_memory = 0;
     Py_ssize_t chunk_size = 0;
     int level = -1;
     *out = (configuration){.mode = "time_only", .enabled = 1};
-    out->config = out->tag_filter = out->locate = out->greenlets = Py_None;
+    out->config = out->tag_filter = out->locate = out->lines = out->greenlets = Py_None;
     out->settings.size = sizeof out->settings;
     out->settings.store.size = sizeof out->settings.store;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzzdO!pO:configure", names, &out->config,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzzdO!pOO:configure", names, &out->config,
                                      &out->enabled, convert_output, &out->output, &out->mode, &rank,
                                      &max_memory, &out->settings.store.compression, &level,
                                      &chunk_size, &out->tag_filter, &out->locate,
@@ -210,7 +211,8 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                                      &out->settings.finalize_signals,
                                      &out->settings.on_full,
                                      &out->settings.checkpoint_interval, &PyTuple_Type,
-                                     &out->instruments, &out->tracks_tasks, &out->greenlets)) {
+                                     &out->instruments, &out->tracks_tasks, &out->greenlets,
+                                     &out->lines)) {
         return -1;
     }
     out->settings.output = out->output == NULL ? NULL : PyBytes_AS_STRING(out->output);
@@ -228,7 +230,8 @@ static int set_mode(profiler_object *profiler, configuration *wanted)
         region_mode mode;
     } modes[] = {{"time_only", REGION_TIME_ONLY},
                  {"aggregate", REGION_AGGREGATE},
-                 {"threaded", REGION_THREADED}};
+                 {"threaded", REGION_THREADED},
+                 {"lines", REGION_LINES}};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         if (strcmp(modes[i].name, wanted->mode) == 0) {
             profiler->mode = modes[i].mode;
@@ -263,6 +266,7 @@ static int start(profiler_object *profiler, configuration *wanted)
     set_reference(&profiler->config, wanted->config);
     set_reference(&profiler->tag_filter, wanted->tag_filter);
     set_reference(&profiler->locate, wanted->locate);
+    set_reference(&profiler->lines, wanted->lines);
     return rebind_all(profiler);
 }
 
@@ -529,6 +533,7 @@ static PyObject *profiler_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     profiler->config = Py_NewRef(Py_None);
     profiler->tag_filter = Py_NewRef(Py_None);
     profiler->locate = Py_NewRef(Py_None);
+    profiler->lines = Py_NewRef(Py_None);
     profiler->regions = PyDict_New();
     profiler->paths = PyDict_New();
     if (profiler->recorder == NULL || profiler->regions == NULL || profiler->paths == NULL) {
@@ -552,6 +557,7 @@ static int profiler_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(profiler->config);
     Py_VISIT(profiler->tag_filter);
     Py_VISIT(profiler->locate);
+    Py_VISIT(profiler->lines);
     Py_VISIT(profiler->paths);
     Py_VISIT(profiler->greenlets);
     return 0;
@@ -566,6 +572,7 @@ static int profiler_clear(PyObject *self)
     set_reference(&profiler->config, Py_None);
     set_reference(&profiler->tag_filter, Py_None);
     set_reference(&profiler->locate, Py_None);
+    set_reference(&profiler->lines, Py_None);
     return 0;
 }
 
@@ -587,6 +594,7 @@ static void profiler_dealloc(PyObject *self)
     Py_CLEAR(profiler->config);
     Py_CLEAR(profiler->tag_filter);
     Py_CLEAR(profiler->locate);
+    Py_CLEAR(profiler->lines);
     Py_CLEAR(profiler->paths);
     Py_CLEAR(profiler->greenlets);
     free(profiler->folded_calls);

@@ -19,6 +19,7 @@ struct profiler_object {
     PyObject *config;     /* the configuration object, None */
     PyObject *tag_filter; /* callable(tags) -> bool, None: every region is enabled */
     PyObject *locate;     /* callable(file, line) -> (path, text or None), None: nothing stored */
+    PyObject *lines;      /* callable(name) -> what times the lines of a region, None: nothing does */
     PyObject *paths;      /* file name as compiled -> path as stored, while texts are not wanted */
     bool wants_text;
     bool tracks_tasks;    /* tasks and greenlets have lanes of their own */

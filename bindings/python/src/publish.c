@@ -104,6 +104,29 @@ static int fill_scopes(PyObject *scopes, sp_binding_publication *what)
     return 0;
 }
 
+/* [(name, JSON text)] as arrays of one text each; the texts belong to the tuples. */
+static int fill_extras(PyObject *list, uint32_t rank, sp_binding_publication *what,
+                       const char *const **out_texts)
+{
+    Py_ssize_t count = PyList_GET_SIZE(list);
+    sp_extra *extras = PyMem_Calloc((size_t)count + 1, sizeof *extras);
+    const char **texts = PyMem_Calloc((size_t)count + 1, sizeof *texts);
+    what->extras = extras;
+    *out_texts = texts;
+    if (extras == NULL || texts == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        extras[i] = (sp_extra){.rank = rank, .length = 1, .texts = &texts[i]};
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "ss", &extras[i].name, &texts[i])) {
+            return -1;
+        }
+        what->num_extras++;
+    }
+    return 0;
+}
+
 /* ---- the result ----------------------------------------------------------------------------- */
 
 static void free_image_capsule(PyObject *capsule)
@@ -173,18 +196,22 @@ static int publish(profiler_object *profiler, const sp_binding_publication *what
 PyObject *profiler_publish(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"metadata",   "scopes",          "want_image",
-                            "keep_calls", "with_open_calls", "comm", "timeout", NULL};
+                            "keep_calls", "with_open_calls", "comm", "timeout",
+                            "extras",     "rank",            NULL};
     profiler_object *profiler = (profiler_object *)self;
     PyObject *metadata = NULL;
     PyObject *scopes = NULL;
     PyObject *comm = Py_None;
+    PyObject *extras = NULL;
+    unsigned int rank = 0;
     double timeout = 0;
     int want_image = 0;
     int keep_calls = 0;
     int with_open_calls = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!|$pppOd:publish", names, &PyDict_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!|$pppOdO!I:publish", names, &PyDict_Type,
                                      &metadata, &PyList_Type, &scopes, &want_image, &keep_calls,
-                                     &with_open_calls, &comm, &timeout)) {
+                                     &with_open_calls, &comm, &timeout, &PyList_Type,
+                                     &extras, &rank)) {
         return NULL;
     }
     sp_binding_publication what = {.size = sizeof what};
@@ -200,7 +227,9 @@ PyObject *profiler_publish(PyObject *self, PyObject *args, PyObject *kwargs)
         what.communicator = &communicator.table;
     }
     PyObject *result = NULL;
-    if (fill_metadata(metadata, &what) == 0 && fill_scopes(scopes, &what) == 0) {
+    const char *const *texts = NULL;
+    if (fill_metadata(metadata, &what) == 0 && fill_scopes(scopes, &what) == 0 &&
+        (extras == NULL || fill_extras(extras, rank, &what, &texts) == 0)) {
         sp_binding_report report = {0};
         sp_error error;
         error.text[0] = '\0';
@@ -215,5 +244,7 @@ PyObject *profiler_publish(PyObject *self, PyObject *args, PyObject *kwargs)
     }
     free_metadata((sp_metadata_entry *)(uintptr_t)what.metadata, what.num_metadata);
     PyMem_Free((void *)(uintptr_t)what.scopes);
+    PyMem_Free((void *)(uintptr_t)what.extras);
+    PyMem_Free((void *)(uintptr_t)texts);
     return result;
 }

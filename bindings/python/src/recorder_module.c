@@ -178,6 +178,7 @@ static int module_exec(PyObject *module)
     X(async_generator_type)                                                                        \
     X(task_type)                                                                                   \
     X(awaitable_type)                                                                              \
+    X(line_region_type)                                                                            \
     X(trace_callback_type)
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)

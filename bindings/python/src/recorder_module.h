@@ -19,11 +19,12 @@ typedef struct recorder_state {
     PyTypeObject *profiler_type;
     PyTypeObject *lookup_type;
     PyTypeObject *region_method_type;
-    PyTypeObject *region_type; /* BaseProfileRegion, parent of the four below */
+    PyTypeObject *region_type; /* BaseProfileRegion, parent of the five below */
     PyTypeObject *disabled_region_type;
     PyTypeObject *time_only_region_type;
     PyTypeObject *aggregate_region_type;
     PyTypeObject *threaded_region_type;
+    PyTypeObject *line_region_type;
     PyTypeObject *function_type; /* decorated: a function, binds to instances */
     PyTypeObject *callable_type; /* decorated: another callable, binds as that one does */
     PyTypeObject *generator_type;
@@ -42,7 +43,8 @@ typedef struct recorder_state {
 typedef enum region_mode {
     REGION_TIME_ONLY,
     REGION_AGGREGATE,
-    REGION_THREADED
+    REGION_THREADED,
+    REGION_LINES
 } region_mode;
 
 recorder_state *recorder_state_of(PyTypeObject *type);

@@ -2,6 +2,7 @@
 
 #include "decorated.h"
 #include "json_text.h"
+#include "lines.h"
 #include "profiler.h"
 #include "region_arrays.h"
 #include "region_method.h"
@@ -30,6 +31,22 @@ static PyObject *recording_exit(PyObject *self, PyObject *const *args, Py_ssize_
     Py_RETURN_NONE;
 }
 
+static PyObject *lined_enter(PyObject *self, PyObject *ignored)
+{
+    (void)ignored;
+    region_object *region = (region_object *)self;
+    lines_enter(region->lines, true);
+    sp_binding_begin(region->recorder, region->id);
+    return Py_NewRef(self);
+}
+
+static PyObject *lined_exit(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *done = recording_exit(self, args, nargs);
+    lines_leave(((region_object *)self)->lines);
+    return done;
+}
+
 static PyObject *disabled_enter(PyObject *self, PyObject *ignored)
 {
     (void)ignored;
@@ -54,6 +71,9 @@ static PyMethodDef enter_recording = {"__enter__", recording_enter, METH_NOARGS,
                                       "__enter__" ENTER_TEXT};
 static PyMethodDef exit_recording = {"__exit__", (PyCFunction)(void (*)(void))recording_exit,
                                      METH_FASTCALL, "__exit__" EXIT_TEXT};
+static PyMethodDef enter_lined = {"__enter__", lined_enter, METH_NOARGS, "__enter__" ENTER_TEXT};
+static PyMethodDef exit_lined = {"__exit__", (PyCFunction)(void (*)(void))lined_exit,
+                                 METH_FASTCALL, "__exit__" EXIT_TEXT};
 static PyMethodDef enter_disabled = {"__enter__", disabled_enter, METH_NOARGS,
                                      "__enter__" ENTER_TEXT};
 static PyMethodDef exit_disabled = {"__exit__", (PyCFunction)(void (*)(void))disabled_exit,
@@ -61,10 +81,14 @@ static PyMethodDef exit_disabled = {"__exit__", (PyCFunction)(void (*)(void))dis
 
 static int bind(region_object *region, bool enabled)
 {
-    PyObject *enter =
-        PyCFunction_New(enabled ? &enter_recording : &enter_disabled, (PyObject *)region);
-    PyObject *leave =
-        PyCFunction_New(enabled ? &exit_recording : &exit_disabled, (PyObject *)region);
+    PyMethodDef *first = enabled ? &enter_recording : &enter_disabled;
+    PyMethodDef *last = enabled ? &exit_recording : &exit_disabled;
+    if (enabled && region->lines != NULL) {
+        first = &enter_lined;
+        last = &exit_lined;
+    }
+    PyObject *enter = PyCFunction_New(first, (PyObject *)region);
+    PyObject *leave = PyCFunction_New(last, (PyObject *)region);
     if (enter == NULL || leave == NULL) {
         Py_XDECREF(enter);
         Py_XDECREF(leave);
@@ -82,8 +106,41 @@ static PyTypeObject *enabled_type(const profiler_object *profiler)
     switch (profiler->mode) {
     case REGION_AGGREGATE: return profiler->state->aggregate_region_type;
     case REGION_THREADED: return profiler->state->threaded_region_type;
+    case REGION_LINES: return profiler->state->line_region_type;
     default: return profiler->state->time_only_region_type;
     }
+}
+
+/* Gives the region what times its lines, if the configuration has such a thing. */
+static int add_lines(region_object *region)
+{
+    PyObject *factory = region->profiler->lines;
+    if (factory == Py_None) {
+        return 0;
+    }
+    PyObject *lines = lines_new(factory, region->name);
+    if (lines == NULL) {
+        return -1;
+    }
+    if (lines == Py_None) {
+        Py_CLEAR(lines);
+    }
+    region->lines = lines;
+    return 0;
+}
+
+int region_add_functions(region_object *region, PyObject *functions)
+{
+    if (region->lines == NULL || functions == NULL || functions == Py_None) {
+        return 0;
+    }
+    PyObject *list = PySequence_Tuple(functions);
+    int failed = list == NULL ? -1 : 0;
+    for (Py_ssize_t i = 0; failed == 0 && i < PyTuple_GET_SIZE(list); i++) {
+        failed = lines_add(region->lines, PyTuple_GET_ITEM(list, i), true);
+    }
+    Py_XDECREF(list);
+    return failed;
 }
 
 /* Tells the recorder about the region. */
@@ -148,7 +205,8 @@ region_object *region_new(profiler_object *profiler, PyObject *name, PyObject *t
     region->source_text = Py_XNewRef(site->text);
     region->source_line = site->line;
     /* Without a recording configuration the recorder need not know the name. */
-    if (bind(region, enabled) < 0 || (profiler->is_enabled && announce(region, enabled) < 0)) {
+    if ((profiler->is_enabled && add_lines(region) < 0) || bind(region, enabled) < 0 ||
+        (profiler->is_enabled && announce(region, enabled) < 0)) {
         Py_DECREF(region);
         return NULL;
     }
@@ -205,6 +263,7 @@ static int region_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(region->exit);
     Py_VISIT(region->profiler);
     Py_VISIT(region->config);
+    Py_VISIT(region->lines);
     return 0;
 }
 
@@ -231,6 +290,7 @@ static void region_dealloc(PyObject *self)
     region_clear(self);
     Py_CLEAR(region->profiler);
     Py_CLEAR(region->name);
+    Py_CLEAR(region->lines);
     Py_CLEAR(region->tags);
     Py_CLEAR(region->source_file);
     Py_CLEAR(region->source_text);
@@ -339,11 +399,13 @@ static PyObject *region_set_source(PyObject *self, PyObject *args, PyObject *kwa
     Py_RETURN_NONE;
 }
 
-/* Line profiling registers functions; without it there is nothing to do. */
+/* Without line profiling there is nothing to do. */
 static PyObject *region_add_function(PyObject *self, PyObject *function)
 {
-    (void)self;
-    (void)function;
+    region_object *region = (region_object *)self;
+    if (region->lines != NULL && lines_add(region->lines, function, true) < 0) {
+        return NULL;
+    }
     Py_RETURN_NONE;
 }
 
@@ -527,8 +589,11 @@ int region_init(PyObject *module, recorder_state *state)
     state->threaded_region_type =
         make_kind(module, state, "scope_profiler.region_profiler.ThreadedProfileRegion",
                   "Region that records every call with its thread.");
+    PyType_Slot shared[] = {{Py_tp_traverse, region_traverse}, {Py_tp_clear, region_clear}};
+    state->line_region_type = lines_region_type(module, state, shared);
     return state->disabled_region_type != NULL && state->time_only_region_type != NULL &&
-                   state->aggregate_region_type != NULL && state->threaded_region_type != NULL
+                   state->aggregate_region_type != NULL && state->threaded_region_type != NULL &&
+                   state->line_region_type != NULL
                ? 0
                : -1;
 }

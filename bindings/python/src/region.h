@@ -17,6 +17,7 @@ typedef struct region_object {
     PyObject *config;
     PyObject *name;
     PyObject *tags; /* tuple */
+    PyObject *lines; /* what times its lines, NULL: nothing does */
     PyObject *source_file; /* str or NULL */
     PyObject *source_text;
     long source_line;
@@ -44,6 +45,8 @@ region_object *region_new(profiler_object *profiler, PyObject *name, PyObject *t
 /* Switches recording of a region on or off, its class included. */
 int region_set_enabled(region_object *region, bool enabled);
 bool region_is_enabled(const region_object *region);
+/* Registers the functions of an iterable for line timings; nothing without these. */
+int region_add_functions(region_object *region, PyObject *functions);
 /* Freezes the counts and cuts the connection to the recorder. */
 void region_end(region_object *region);
 

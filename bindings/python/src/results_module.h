@@ -139,6 +139,7 @@ PyObject *run_write(PyObject *self, PyObject *args, PyObject *kwargs);
 /* results_summary.c */
 PyObject *run_summary_rows(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_summary_text(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *run_line_profile_text(PyObject *self, PyObject *ignored);
 PyObject *run_inspect(PyObject *self, PyObject *args, PyObject *kwargs);
 
 /* results_part.c */

@@ -517,6 +517,8 @@ static PyMethodDef run_methods[] = {
      "summary_text($self, names=None, ranks=None, sort='start', exclusive_percent=False, "
      "columns=None, suppress_notes=False, color=False, title=None, file_path=None, reduction='pooled')\n--\n\n"
      "The summary table with the box below it."},
+    {"line_profile_text", run_line_profile_text, METH_NOARGS,
+     "line_profile_text($self, /)\n--\n\nLine timings, a table a function."},
     {"inspect", KEYWORDS(run_inspect),
      "inspect($self, metadata, regions, full, sources, /, *, names=None, ranks=None, sort='start', "
      "exclusive_percent=False, columns=None, suppress_notes=False, color=False, title=None, "

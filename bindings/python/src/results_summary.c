@@ -240,3 +240,20 @@ PyObject *run_inspect(PyObject *self, PyObject *args, PyObject *kwargs)
     free(text);
     return answer;
 }
+
+PyObject *run_line_profile_text(PyObject *self, PyObject *ignored)
+{
+    (void)ignored;
+    run_object *run = (run_object *)self;
+    char *text = NULL;
+    sp_error error = {0};
+    PyThreadState *thread = results_enter(run);
+    const int status = sp_results_line_tables(run->results, NULL, &text, &error);
+    results_leave(run, thread);
+    if (status != SP_OK) {
+        return results_raise(results_state_of(self), status, &error);
+    }
+    PyObject *answer = text_of(text);
+    free(text);
+    return answer;
+}

@@ -1,5 +1,6 @@
 #include "steps.h"
 
+#include "lines.h"
 #include "recursion.h"
 #include "tasks.h"
 #include "trace.h"
@@ -15,6 +16,7 @@ typedef struct steps_object {
     call_details details;
     followed_task *task; /* it runs a task: steps are told of, no region is recorded */
     bool is_whole;       /* in a task: one call from the first step to the return */
+    PyObject *lines; /* what times the lines of its steps, NULL: nothing does */
     bool has_started;
     bool has_finished;
     PyObject *weak_references;
@@ -61,6 +63,9 @@ static int step_begin(step_record *step, steps_object *steps)
         const call_details *details = &step->book->details;
         step->traces = details->traces && trace_enter(step->book->profiler);
         step->is_resumption = step->book->has_started;
+        if (step->book->lines != NULL) {
+            lines_enter(step->book->lines, false);
+        }
         if (!step->is_resumption) {
             step->book->is_whole = can_be_whole(step->book);
         }
@@ -93,6 +98,9 @@ static void step_end(step_record *step, bool is_last, bool succeeded)
             sp_binding_end_resumed(details->recorder, details->id);
         } else {
             sp_binding_end(details->recorder, details->id);
+        }
+        if (step->book->lines != NULL) {
+            lines_leave(step->book->lines);
         }
     }
     if (step->traces) {
@@ -266,6 +274,7 @@ PyObject *steps_new(decorated_object *decorated, PyObject *inner, call_details *
         return NULL;
     }
     ((steps_object *)steps)->details = *details;
+    ((steps_object *)steps)->lines = Py_XNewRef(decorated->lines);
     return steps;
 }
 
@@ -314,6 +323,7 @@ static int steps_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(steps->inner);
     Py_VISIT(steps->parent);
+    Py_VISIT(steps->lines);
     Py_VISIT(steps->profiler);
     return 0;
 }
@@ -335,6 +345,7 @@ static void steps_dealloc(PyObject *self)
     Py_CLEAR(steps->inner);
     Py_CLEAR(steps->parent);
     task_free(steps->task);
+    Py_CLEAR(steps->lines);
     details_drop(&steps->details);
     Py_CLEAR(steps->profiler);
     type->tp_free(self);
