@@ -13,6 +13,7 @@ commands:
   run                     run a Python script or a native program and record it
   inspect                 show the metadata and the regions of profiles
   report                  make a page for the browser of profiles
+  line-profile            show time by line
   diff                    compare two profiles, or two groups of them
   check                   fail when profiles got slower than a budget allows
   export                  write profiles in the format of another tool

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-COMMANDS = ["run", "inspect", "report", "diff", "check", "export", "plot", "convert", "merge",
-            "import-native", "recover", "top", "config", "doctor", "completion", "help"]
+COMMANDS = ["run", "inspect", "report", "line-profile", "diff", "check", "export", "plot", "convert",
+            "merge", "import-native", "recover", "top", "config", "doctor", "completion", "help"]
 
 
 def page(command, *words):
