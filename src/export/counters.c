@@ -422,6 +422,63 @@ static int add_cpu(sp_text *out, sp_results *results, uint32_t rank, sp_json_tex
     return SP_OK;
 }
 
+/* ---- Memory ----------------------------------------------------------------------------------*/
+
+/* The record of a region in the texts of another name; empty when there is none. */
+static sp_json_text find_in(const sp_results *results, const char *extra_name, uint32_t rank,
+                            const char *region)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%" PRIu32, rank);
+    for (size_t e = 0; e < results->extras.count; e++) {
+        const sp_extra *extra = results->extras.items[e];
+        bool fits = extra->texts != NULL && strcmp(extra->name, extra_name) == 0;
+        for (size_t t = 0; fits && t < extra->length; t++) {
+            sp_json_text whole = {extra->texts[t], strlen(extra->texts[t])};
+            sp_json_text found = sp_json_find(sp_json_find(whole, number), region);
+            if (found.length > 0)
+                return found;
+        }
+    }
+    return (sp_json_text){"", 0};
+}
+
+static int add_memory(sp_text *out, sp_results *results, uint32_t rank, sp_json_text by_region,
+                      sp_error *error)
+{
+    static const char *const headers[] = {"region", "calls", "allocated [B]", "allocations",
+                                          "freed [B]", "frees", "peak growth [B]"};
+    static const char *const names[] = {"allocated_bytes", "allocations", "freed_bytes", "frees"};
+    sp_table table = {.num_columns = 7, .headers = headers, .is_indented = true};
+    sp_json_reader reader;
+    sp_json_text name, record;
+    bool failed = false, more = sp_json_enter(&reader, by_region, SP_JSON_OBJECT);
+    while (!failed && more && (more = sp_json_member(&reader, &name, &record))) {
+        sp_text plain = {0};
+        double number = NAN;
+        add_decoded(&table.cells, name);
+        sp_table_end_cell(&table);
+        (void)sp_json_real_of(sp_json_find(record, "calls"), &number);
+        add_number(&table, number);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            number = NAN;
+            (void)sp_json_real_of(sp_json_find(sp_json_find(record, "values"), names[i]), &number);
+            add_number(&table, number);
+        }
+        sp_json_decode(&plain, name);
+        failed = plain.failed;
+        number = NAN;
+        if (!failed && plain.bytes != NULL)
+            (void)sp_json_real_of(find_in(results, "json_memory_peak", rank, plain.bytes), &number);
+        add_number(&table, number);
+        sp_text_release(&plain);
+    }
+    if (!failed && table.num_cells > 0)
+        sp_text_format(out, "\nPython allocations (rank %" PRIu32 ")\n", rank);
+    write_table(out, "", &table);
+    return failed ? sp_fail_memory(error, "showing allocations") : SP_OK;
+}
+
 /* ---- All -------------------------------------------------------------------------------------*/
 
 typedef int (*rank_writer)(sp_text *out, sp_results *results, uint32_t rank, sp_json_text records,
@@ -462,6 +519,8 @@ int sp_add_counter_tables(sp_text *out, sp_results *results, const sp_summary_op
         status = add_ranks(out, results, &ranks, "json_perf_events", add_perf_events, error);
     if (status == SP_OK)
         status = add_ranks(out, results, &ranks, "json_cpu", add_cpu, error);
+    if (status == SP_OK)
+        status = add_ranks(out, results, &ranks, "json_memory", add_memory, error);
     sp_rank_filter_release(&ranks);
     return status;
 }

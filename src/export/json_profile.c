@@ -430,7 +430,9 @@ static void add_unknown(profile_writer *w)
     static const char *const names[][2] = {{"json_likwid", "likwid"},
                                            {"json_line_profile", "line_profile"},
                                            {"json_likwid_environment", "likwid_environment"},
-                                           {"json_perf_events", "perf_events"}};
+                                           {"json_perf_events", "perf_events"},
+                                           {"json_memory", "memory"},
+                                           {"json_memory_peak", "memory_peak"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         bool any = false;
         for (size_t e = 0; e < w->results->extras.count; e++) {

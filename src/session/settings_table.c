@@ -59,6 +59,9 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
     [SP_SETTING_MEMRAY_FOLLOW_FORK] =
         {.name = "memray_follow_fork", FLAG, IN("memray", "follow_fork"),
          .help = "Capture forked children too."},
+    [SP_SETTING_TRACK_MEMORY] =
+        {.name = "track_memory", FLAG,
+         .help = "Count what every region gets from Python's allocators."},
     [SP_SETTING_DEACTIVATE_PROFILING] =
         {.name = "deactivate_profiling", FLAG, .is_native = true,
          .help = "Record nothing; every region is off."},

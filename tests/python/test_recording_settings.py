@@ -21,7 +21,8 @@ from scope_profiler.profile_config import ProfilingConfig, SetupOptions, load_pr
 DEFAULTS = {
     "file_path": "profiling_data.h5", "label": None, "use_likwid": False, "perf_events": (),
     "perf_events_kernel": False, "track_cpu": False, "counters_per_call": False,
-    "use_line_profiler": False, "use_memray": False, "memory_profile_path": None,
+    "use_line_profiler": False, "track_memory": False, "use_memray": False,
+    "memory_profile_path": None,
     "memray_native_traces": False, "memray_trace_python_allocators": False,
     "memray_follow_fork": False, "deactivate_profiling": False, "use_nvtx": False,
     "use_gpu_timing": False, "gpu_timing_backend": "auto", "gpu_sync_on_exit": False,

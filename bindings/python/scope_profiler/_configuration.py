@@ -278,6 +278,7 @@ class ProfilingConfig:
         memray_native_traces: bool
         memray_trace_python_allocators: bool
         memray_follow_fork: bool
+        track_memory: bool
         deactivate_profiling: bool
         use_nvtx: bool
         use_gpu_timing: bool

@@ -23,6 +23,7 @@ class Counters:
     _perf_events: dict[int, dict[str, Any]]
     _cpu: dict[int, dict[str, Any]]
     _line_profile: dict[int, list[Any]]
+    _memory: dict[int, dict[str, Any]]
 
     @property
     def has_likwid(self) -> bool:
@@ -85,6 +86,17 @@ class Counters:
         if rank is not None:
             return {rank: dict(self._cpu.get(rank, {}))}
         return {number: dict(names) for number, names in self._cpu.items()}
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether allocation totals are at hand (`track_memory`)."""
+        return any(self._memory.values())
+
+    def get_memory(self, rank: int | None = None) -> dict[Any, Any]:
+        """Returns allocation totals as {rank: {region: MemoryTotals}}, on request of one rank alone."""
+        if rank is not None:
+            return {rank: dict(self._memory.get(rank, {}))}
+        return {number: dict(names) for number, names in self._memory.items()}
 
     @property
     def line_profile(self) -> dict[int, list[Any]]:

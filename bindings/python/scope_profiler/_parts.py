@@ -46,4 +46,5 @@ def narrowed(
     part._perf_events = results._perf_events
     part._cpu = results._cpu
     part._line_profile = results._line_profile
+    part._memory = results._memory
     return part

@@ -64,6 +64,20 @@ def _totals(record: Any) -> Any:
     return PerfEventTotals(int(record.get("calls", 0)), values, is_scaled, lanes)
 
 
+def _memory(record: Mapping[str, Any], peak: int) -> Any:
+    from .memory_data import MemoryTotals
+
+    return MemoryTotals(calls=record["calls"], **record["values"], peak_growth=peak)
+
+
+def _load_memory(results: ProfilingResults, run: Run) -> None:
+    peaks = {rank: by_region for rank, by_region in _by_rank(run, "json_memory_peak")}
+    for rank, by_region in _by_rank(run, "json_memory"):
+        held = peaks.get(rank, {})
+        totals = {name: _memory(record, held.get(name, 0)) for name, record in by_region.items()}
+        results._memory.setdefault(rank, {}).update(totals)
+
+
 def _line(record: Mapping[str, Any]) -> dict[str, Any]:
     import numpy as np
 
@@ -86,6 +100,7 @@ def load(results: ProfilingResults, run: Run) -> None:
     for rank, by_region in _by_rank(run, "json_cpu"):
         totals = {name: _totals(record) for name, record in by_region.items()}
         results._cpu.setdefault(rank, {}).update(totals)
+    _load_memory(results, run)
     for rank, records in _by_rank(run, "json_line_profile"):
         results._line_profile.setdefault(rank, []).extend(_line(record) for record in records)
 

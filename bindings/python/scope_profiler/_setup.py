@@ -189,6 +189,8 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         "track_tasks": config.track_async,
         "greenlets": _greenlets(config),
         "lines": config.line_timings(locate),
+        "track_memory": config.track_memory,
+        "keeps_peaks": path is None,
     }
 
 

@@ -109,6 +109,7 @@ class ProfilingOptions:
     memray_native_traces: bool | None = None
     memray_trace_python_allocators: bool | None = None
     memray_follow_fork: bool | None = None
+    track_memory: bool | None = None
     deactivate_profiling: bool | None = None
     use_nvtx: bool | None = None
     use_gpu_timing: bool | None = None
@@ -168,6 +169,7 @@ if TYPE_CHECKING:
         memray_native_traces: bool | None
         memray_trace_python_allocators: bool | None
         memray_follow_fork: bool | None
+        track_memory: bool | None
         deactivate_profiling: bool | None
         use_nvtx: bool | None
         use_gpu_timing: bool | None

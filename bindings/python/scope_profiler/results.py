@@ -180,6 +180,7 @@ class ProfilingResults(Counters):
         self._perf_events = {}
         self._cpu = {}
         self._line_profile = {}
+        self._memory = {}
         names = run.region_names
         groups = run.rows_by_region()
         self._regions = {

@@ -2,6 +2,8 @@
 
 #include "decorated.h"
 #include "instruments.h"
+#include "memory.h"
+#include "memory_hooks.h"
 #include "tasks.h"
 #include "trace.h"
 
@@ -96,6 +98,11 @@ static void stop(profiler_object *profiler)
     if (profiler->is_enabled) {
         sp_binding_deconfigure(profiler->recorder);
     }
+    if (profiler->tracks_memory) {
+        profiler->tracks_memory = false;
+        memory_hooks_unuse();
+        memory_hooks_tidy();
+    }
     for (decorated_object *d = profiler->decorated; d != NULL; d = d->next) {
         decorated_unbind(d);
     }
@@ -115,7 +122,7 @@ typedef struct configuration {
     PyObject *instruments; /* capsules, a tuple; NULL: none */
     PyObject *region_tags, *enable_tags; /* for native regions: tuples, whose texts are borrowed */
     const char *mode;
-    int enabled, wants_text, traces, tracks_tasks;
+    int enabled, wants_text, traces, tracks_tasks, track_memory, keeps_peaks;
     PyObject *greenlets; /* a weak dictionary, None */
     sp_binding_settings settings;
 } configuration;
@@ -155,22 +162,40 @@ static void release_tags(sp_binding_tags *tags)
     tags->items = NULL;
 }
 
+/* Behind those that are there already. */
+static int add_memory(const sp_instrument **tables, size_t *count, bool keeps_peaks)
+{
+    if (*count + MEMORY_INSTRUMENTS > SP_INSTRUMENTS) {
+        PyErr_Format(PyExc_ValueError, "track_memory: %zu instruments and its %d are more than %d",
+                     *count, MEMORY_INSTRUMENTS, SP_INSTRUMENTS);
+        return -1;
+    }
+    if (memory_instruments(tables + *count, keeps_peaks) < 0) {
+        return -1;
+    }
+    *count += MEMORY_INSTRUMENTS;
+    return 0;
+}
+
 /* Begins the recorder's own configuration, tags included. */
 static int configure_recorder(profiler_object *profiler, configuration *wanted)
 {
     sp_error error;
     error.text[0] = '\0';
+    const sp_instrument *tables[SP_INSTRUMENTS];
     sp_binding_settings *settings = &wanted->settings;
+    settings->instruments = tables;
     settings->is_host = !profiler->owns_recorder;
     settings->host = PyInterpreterState_Get();
     int result = take_tags(wanted->region_tags, &settings->region_tags);
     if (result == 0) {
         result = take_tags(wanted->enable_tags, &settings->enable_tags);
     }
-    const sp_instrument *tables[SP_INSTRUMENTS];
-    settings->instruments = tables;
     if (result == 0) {
         result = instruments_fill(wanted->instruments, tables, &settings->num_instruments);
+    }
+    if (result == 0 && wanted->track_memory) {
+        result = add_memory(tables, &settings->num_instruments, wanted->keeps_peaks);
     }
     if (result == 0) {
         int status = sp_binding_configure(profiler->recorder, settings, &error);
@@ -192,7 +217,8 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                             "chunk_size",   "tag_filter",  "locate",     "wants_text",
                             "traces",       "region_tags", "enable_tags", "journal",
                             "journal_flush", "finalize_signals", "on_full", "checkpoint_interval",
-                            "instruments",  "track_tasks", "greenlets",   "lines",       NULL};
+                            "instruments",  "track_tasks", "greenlets",   "lines",
+                            "track_memory", "keeps_peaks", NULL};
     unsigned int rank = 0;
     Py_ssize_t max_memory = 0;
     Py_ssize_t chunk_size = 0;
@@ -201,7 +227,7 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
     out->config = out->tag_filter = out->locate = out->lines = out->greenlets = Py_None;
     out->settings.size = sizeof out->settings;
     out->settings.store.size = sizeof out->settings.store;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzzdO!pOO:configure", names, &out->config,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzzdO!pOOpp:configure", names, &out->config,
                                      &out->enabled, convert_output, &out->output, &out->mode, &rank,
                                      &max_memory, &out->settings.store.compression, &level,
                                      &chunk_size, &out->tag_filter, &out->locate,
@@ -212,7 +238,7 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                                      &out->settings.on_full,
                                      &out->settings.checkpoint_interval, &PyTuple_Type,
                                      &out->instruments, &out->tracks_tasks, &out->greenlets,
-                                     &out->lines)) {
+                                     &out->lines, &out->track_memory, &out->keeps_peaks)) {
         return -1;
     }
     out->settings.output = out->output == NULL ? NULL : PyBytes_AS_STRING(out->output);
@@ -257,6 +283,10 @@ static int start(profiler_object *profiler, configuration *wanted)
     }
     profiler->is_configured = true;
     profiler->is_enabled = wanted->enabled;
+    profiler->tracks_memory = wanted->enabled && wanted->track_memory;
+    if (profiler->tracks_memory) {
+        memory_hooks_use();
+    }
     profiler->wants_text = wanted->wants_text;
     profiler->traces = wanted->traces;
     profiler->tracks_tasks = wanted->tracks_tasks;
@@ -589,6 +619,10 @@ static void profiler_dealloc(PyObject *self)
     }
     if (profiler->weak_references != NULL) {
         PyObject_ClearWeakRefs(self);
+    }
+    if (profiler->tracks_memory) {
+        memory_hooks_unuse();
+        memory_hooks_tidy();
     }
     Py_CLEAR(profiler->regions);
     Py_CLEAR(profiler->config);

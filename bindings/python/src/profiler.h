@@ -25,6 +25,7 @@ struct profiler_object {
     bool tracks_tasks;    /* tasks and greenlets have lanes of their own */
     PyObject *greenlets;  /* weak dict greenlet -> capsule of its task; NULL: not followed */
     size_t num_greenlets; /* that were followed in this configuration */
+    bool tracks_memory;   /* the allocators are hooked for it */
     bool traces;          /* functions decorated without a word about it trace what they call */
     uint64_t *folded_calls; /* by region id: traced calls too short to be recorded; NULL: none */
     size_t num_folded;

@@ -165,6 +165,10 @@ static int take_member(sp_json_document *doc, void *context, const char *key, sp
         return take_rest(doc, "json_perf_events", token, span);
     else if (strcmp(key, "line_profile") == 0)
         return take_rest(doc, "json_line_profile", token, span);
+    else if (strcmp(key, "memory") == 0)
+        return take_rest(doc, "json_memory", token, span);
+    else if (strcmp(key, "memory_peak") == 0)
+        return take_rest(doc, "json_memory_peak", token, span);
     return sp_json_skip_value(doc, token);
 }
 
