@@ -8,20 +8,15 @@
 
 static int show(const cli_arguments *arguments, const char *path, const cli_selection *selection)
 {
-    sp_line_options options = {
-        .size = sizeof options,
-        .ranks = selection->ranks,
-        .num_ranks = selection->summary.num_ranks,
-        .function = cli_value(arguments, "function"),
-        .region = cli_value(arguments, "region"),
-    };
     sp_results *results;
     sp_error error = {0};
     char *text;
     int code = cli_open(arguments->command, path, &results);
     if (code != CLI_OK)
         return code;
-    int status = sp_results_line_tables(results, &options, &text, &error);
+    int status = sp_results_line_tables(results, &selection->summary,
+                                        cli_value(arguments, "function"),
+                                        cli_value(arguments, "region"), &text, &error);
     sp_results_close(results);
     if (status != SP_OK)
         return cli_fail_on(arguments->command, path, status, &error);

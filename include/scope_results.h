@@ -82,8 +82,7 @@ typedef struct sp_region_skip {
     uint64_t calls;
 } sp_region_skip;
 
-/* What is left out: warm-up, or everything outside of a window of time. Zero-initialise and set
- * `size`. */
+/* What is left out: warm-up, or all outside of a window of time. Zero-initialise, set `size`. */
 typedef struct sp_narrow_options {
     size_t size;
     uint64_t skip_calls;         /* the first so many calls of each region on each rank, with all calls
@@ -156,8 +155,7 @@ SP_API int sp_recovery_describe(sp_recovery *recovery, size_t i, sp_recovery_inf
 SP_API int sp_recovery_open(sp_recovery *recovery, size_t i, sp_results **out, sp_error *error);
 SP_API int sp_recovery_write(sp_recovery *recovery, size_t i, const char *path,
                              const sp_store_options *options, sp_error *error);
-/* Removes the files of the recording; refused (SP_ERR_INVALID_ARGUMENT) while its process may be
- * alive. */
+/* Removes the files of the recording; SP_ERR_INVALID_ARGUMENT while its process may be alive. */
 SP_API int sp_recovery_remove(sp_recovery *recovery, size_t i, sp_error *error);
 SP_API void sp_recovery_release(sp_recovery *recovery);
 
@@ -373,8 +371,7 @@ typedef struct sp_mpi_operation {
     int64_t time_ns, imbalance_ns, transfer_ns;
 } sp_mpi_operation;
 
-/* Ranks ascending; links by sender, then receiver, those with messages only; operations by time, the
- * largest first. */
+/* Ranks ascending; links with messages by sender, then receiver; operations by time, largest first. */
 typedef struct sp_mpi_summary {
     const sp_mpi_rank *ranks;
     size_t num_ranks;
@@ -512,19 +509,11 @@ typedef struct sp_inspection_options {
 SP_API int sp_results_inspect(sp_results *results, const sp_inspection_options *options,
                               char **out_text, sp_error *error);
 
-/* Which line timings to show. Zero-initialise, then set what is wanted. */
-typedef struct sp_line_options {
-    size_t size; /* sizeof(sp_line_options) */
-    const uint32_t *ranks;
-    size_t num_ranks;     /* 0: all */
-    const char *function; /* only functions of this name; NULL: all */
-    const char *region;   /* only those timed in this region; NULL: all */
-} sp_line_options;
-
-/* Line timings that came with the run: a table a function, with its source where that was stored, as
- * UTF-8; free() it. `options` may be NULL. */
-SP_API int sp_results_line_tables(sp_results *results, const sp_line_options *options,
-                                  char **out_text, sp_error *error);
+/* Line timings that came with the run, a table a function, with its source where that was stored: UTF-8;
+ * free() it. Of `options` (NULL: defaults) the ranks count; `function`, `region`: NULL for all. */
+SP_API int sp_results_line_tables(sp_results *results, const sp_summary_options *options,
+                                  const char *function, const char *region, char **out_text,
+                                  sp_error *error);
 
 /* Own time by region as bars, and when regions and ranks were active as a line of block characters
  * each: UTF-8 in `width` columns (0: 80; 52 to 400); free() it. Of `options` (NULL: defaults) the
@@ -542,8 +531,7 @@ SP_API int sp_results_inspect_json(sp_results *const *runs, size_t num_runs,
 SP_API int sp_results_filter_hints(sp_results *results, const sp_summary_options *options,
                                    char **out_text, sp_error *error);
 
-/* A line that says that no region has that name, with the nearest names; "" when there is one. free()
- * it. */
+/* A line that no region has that name, with the nearest names; "" when there is one. free() it. */
 SP_API int sp_results_name_hint(sp_results *results, const char *name, char **out_text,
                                 sp_error *error);
 

@@ -183,23 +183,28 @@ static int add_record(sp_text *out, uint32_t rank, sp_json_text record, sp_error
 
 /* ---- All of them -----------------------------------------------------------------------------*/
 
-static bool is_asked_for(sp_json_text record, const sp_line_options *options)
+/* What the caller asks for; NULL: all. */
+typedef struct line_choice {
+    const char *function, *region;
+} line_choice;
+
+static bool is_chosen(sp_json_text record, const line_choice *choice)
 {
-    return (options->function == NULL ||
-            sp_json_equals(sp_json_find(record, "function"), options->function)) &&
-           (options->region == NULL ||
-            sp_json_equals(sp_json_find(record, "region"), options->region));
+    return (choice->function == NULL ||
+            sp_json_equals(sp_json_find(record, "function"), choice->function)) &&
+           (choice->region == NULL ||
+            sp_json_equals(sp_json_find(record, "region"), choice->region));
 }
 
 static int add_records(sp_text *out, uint32_t rank, sp_json_text list,
-                       const sp_line_options *options, size_t *shown, sp_error *error)
+                       const line_choice *choice, size_t *shown, sp_error *error)
 {
     sp_json_reader reader;
     sp_json_text record;
     int status = SP_OK;
     bool more = sp_json_enter(&reader, list, SP_JSON_ARRAY);
     while (status == SP_OK && more && (more = sp_json_take(&reader, &record))) {
-        if (!is_asked_for(record, options))
+        if (!is_chosen(record, choice))
             continue;
         status = add_record(out, rank, record, error);
         (*shown)++;
@@ -208,7 +213,7 @@ static int add_records(sp_text *out, uint32_t rank, sp_json_text list,
 }
 
 static int add_text(sp_text *out, const char *text, const sp_rank_filter *ranks,
-                    const sp_line_options *options, size_t *shown, sp_error *error)
+                    const line_choice *choice, size_t *shown, sp_error *error)
 {
     sp_json_reader reader;
     sp_json_text key, value;
@@ -218,20 +223,22 @@ static int add_text(sp_text *out, const char *text, const sp_rank_filter *ranks,
         int64_t rank;
         if (sp_json_integer_of(key, &rank) && rank >= 0 && rank <= UINT32_MAX &&
             sp_rank_filter_takes(ranks, (uint32_t)rank))
-            status = add_records(out, (uint32_t)rank, value, options, shown, error);
+            status = add_records(out, (uint32_t)rank, value, choice, shown, error);
     }
     return status;
 }
 
-int sp_results_line_tables(sp_results *results, const sp_line_options *options, char **out_text,
+int sp_results_line_tables(sp_results *results, const sp_summary_options *options,
+                           const char *function, const char *region, char **out_text,
                            sp_error *error)
 {
-    const sp_line_options all = {.size = sizeof all};
+    const line_choice choice = {function, region};
     sp_text out = {0};
     sp_rank_filter ranks;
     size_t shown = 0;
-    options = options == NULL ? &all : options;
-    int status = sp_rank_filter_init(&ranks, options->ranks, options->num_ranks, error);
+    int status = options == NULL
+                     ? sp_rank_filter_init(&ranks, NULL, 0, error)
+                     : sp_rank_filter_init(&ranks, options->ranks, options->num_ranks, error);
     if (status != SP_OK)
         return status;
     for (size_t e = 0; status == SP_OK && e < results->extras.count; e++) {
@@ -239,7 +246,7 @@ int sp_results_line_tables(sp_results *results, const sp_line_options *options, 
         if (extra->texts == NULL || strcmp(extra->name, "json_line_profile") != 0)
             continue;
         for (size_t t = 0; status == SP_OK && t < extra->length; t++)
-            status = add_text(&out, extra->texts[t], &ranks, options, &shown, error);
+            status = add_text(&out, extra->texts[t], &ranks, &choice, &shown, error);
     }
     if (shown == 0)
         sp_text_add(&out, "No line-profile records matched.\n");

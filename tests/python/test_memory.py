@@ -2,6 +2,7 @@
 to stand out from what the interpreter itself allocates."""
 
 import json
+import pickle
 import threading
 
 import pytest
@@ -189,6 +190,15 @@ def test_files_carry_them_and_inspect_shows_them(tmp_path, capsys):
     text = json.loads((tmp_path / "run.json").read_text())
     assert text["memory"]["0"]["é \"1\""]["values"]["allocated_bytes"] == held.allocated_bytes
     assert totals(sp.read_json(tmp_path / "run.json"), "é \"1\"") == held
+
+
+def test_merged_and_pickled_results_keep_them(run):
+    with sp.region("kept"):
+        bytearray(MEBIBYTE)
+    results = finalize()
+    held = totals(results, "kept")
+    assert totals(pickle.loads(pickle.dumps(results)), "kept") == held
+    assert totals(sp.merge_results(results), "kept") == held
 
 
 def test_a_second_file_has_only_what_came_later(tmp_path):

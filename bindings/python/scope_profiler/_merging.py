@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._lanes import copy_lanes
-from ._records import store
+from ._records import store, store_memory
 from ._results import Run
 from .results import ProfilingResults, set_metadata
 
@@ -48,6 +48,7 @@ def merge(
         merged._perf_events.update(results._perf_events)
         merged._cpu.update(results._cpu)
         merged._line_profile.update(results._line_profile)
+        merged._memory.update(results._memory)
     store(
         run,
         merged._likwid,
@@ -56,4 +57,5 @@ def merge(
         merged._likwid_environment,
         merged._cpu,
     )
+    store_memory(run, merged._memory)
     return merged

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._records import store
+from ._records import store, store_memory
 from ._results import NestingError
 from .mpi_region import MPIRegion
 from .region import Region
@@ -72,6 +72,7 @@ def _results(
     is_in_memory: bool,
     likwid_environment: dict[int, dict[str, Any]],
     cpu: dict[int, dict[str, Any]],
+    memory: dict[int, dict[str, Any]],
 ) -> ProfilingResults:
     regions = {
         name: MPIRegion(name, {rank: Region(**part) for rank, part in by_rank.items()})
@@ -82,6 +83,8 @@ def _results(
     results._likwid_environment = likwid_environment
     store(results._run, {}, {}, {}, likwid_environment)
     results._set_cpu(cpu)
+    results._memory = memory
+    store_memory(results._run, memory)
     return results
 
 
@@ -118,4 +121,5 @@ def reduce_results(
         results._is_in_memory,
         results._likwid_environment,
         results.get_cpu(),
+        results._memory,
     )

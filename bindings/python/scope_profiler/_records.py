@@ -129,6 +129,20 @@ def plain_totals(record: Any) -> Any:
     return plain
 
 
+def store_memory(run: Run, memory: Mapping[int, Mapping[str, Any]]) -> None:
+    """Puts allocation totals into a run that is to be written."""
+    names = ("allocated_bytes", "allocations", "freed_bytes", "frees")
+    for rank, by_region in memory.items():
+        totals, peaks = {}, {}
+        for region, held in by_region.items():
+            values = {name: getattr(held, name) for name in names}
+            totals[region] = {"calls": held.calls, "values": values}
+            peaks[region] = held.peak_growth
+        if totals:
+            run.add_extra_text("json_memory", rank, _text(rank, totals))
+            run.add_extra_text("json_memory_peak", rank, _text(rank, peaks))
+
+
 def store(
     run: Run,
     likwid: Mapping[int, Mapping[str, Any]],

@@ -248,7 +248,7 @@ PyObject *run_line_profile_text(PyObject *self, PyObject *ignored)
     char *text = NULL;
     sp_error error = {0};
     PyThreadState *thread = results_enter(run);
-    const int status = sp_results_line_tables(run->results, NULL, &text, &error);
+    const int status = sp_results_line_tables(run->results, NULL, NULL, NULL, &text, &error);
     results_leave(run, thread);
     if (status != SP_OK) {
         return results_raise(results_state_of(self), status, &error);
