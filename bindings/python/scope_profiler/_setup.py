@@ -190,7 +190,6 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         "greenlets": _greenlets(config),
         "lines": config.line_timings(locate),
         "track_memory": config.track_memory,
-        "keeps_peaks": path is None,
     }
 
 

@@ -27,7 +27,6 @@ typedef struct peak_thread {
 
 typedef struct peak_context {
     pthread_mutex_t lock;
-    bool keeps;
     peak_thread *threads;
     peak_thread past; /* of threads that are gone */
 } peak_context;
@@ -197,7 +196,7 @@ static void add_string(text *out, const char *string)
     add(out, "\"", 1);
 }
 
-/* {"<rank>": {"<region>": bytes}} */
+/* {"<rank>": {"<region>": bytes}}. Peaks stay: a checkpoint must not take them from the last file. */
 static char *peaks_text(void *context, uint32_t rank)
 {
     peak_context *peaks = context;
@@ -219,8 +218,6 @@ static char *peaks_text(void *context, uint32_t rank)
         add(&out, number,
             (size_t)snprintf(number, sizeof number, ": %" PRId64, peaks->past.peaks[i]));
         has_any = true;
-        if (!peaks->keeps)
-            peaks->past.peaks[i] = -1;
     }
     pthread_mutex_unlock(&peaks->lock);
     add(&out, "}}", 2);
@@ -262,7 +259,7 @@ static void read_counts(void *context, void *state, int64_t *values)
     values[3] = counts->frees;
 }
 
-int memory_instruments(const sp_instrument *out[MEMORY_INSTRUMENTS], bool keeps)
+int memory_instruments(const sp_instrument *out[MEMORY_INSTRUMENTS])
 {
     static const sp_instrument counter = {
         .size = sizeof counter, .version = SP_INSTRUMENT_VERSION, .name = "memory",
@@ -278,7 +275,6 @@ int memory_instruments(const sp_instrument *out[MEMORY_INSTRUMENTS], bool keeps)
         return -1;
     }
     pthread_mutex_init(&context->lock, NULL);
-    context->keeps = keeps;
     peaks.context = context; /* the recorder copies the table when it is configured, under the GIL */
     out[0] = &peaks;
     out[1] = &counter;

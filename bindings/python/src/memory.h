@@ -13,7 +13,7 @@ enum { MEMORY_INSTRUMENTS = 2 };
 
 /* Two instruments for a recording whose allocations are counted (memory_hooks.h): `memory`, what was
  * allocated and freed during a call, and `memory_peak`, the most that a call of a region held at once more than at
- * its begin. `keeps`: peaks stay over a publication. -1: MemoryError is set. */
-int memory_instruments(const sp_instrument *out[MEMORY_INSTRUMENTS], bool keeps);
+ * its begin, since the configuration began. -1: MemoryError is set. */
+int memory_instruments(const sp_instrument *out[MEMORY_INSTRUMENTS]);
 
 #endif

@@ -122,7 +122,7 @@ typedef struct configuration {
     PyObject *instruments; /* capsules, a tuple; NULL: none */
     PyObject *region_tags, *enable_tags; /* for native regions: tuples, whose texts are borrowed */
     const char *mode;
-    int enabled, wants_text, traces, tracks_tasks, track_memory, keeps_peaks;
+    int enabled, wants_text, traces, tracks_tasks, track_memory;
     PyObject *greenlets; /* a weak dictionary, None */
     sp_binding_settings settings;
 } configuration;
@@ -163,14 +163,14 @@ static void release_tags(sp_binding_tags *tags)
 }
 
 /* Behind those that are there already. */
-static int add_memory(const sp_instrument **tables, size_t *count, bool keeps_peaks)
+static int add_memory(const sp_instrument **tables, size_t *count)
 {
     if (*count + MEMORY_INSTRUMENTS > SP_INSTRUMENTS) {
         PyErr_Format(PyExc_ValueError, "track_memory: %zu instruments and its %d are more than %d",
                      *count, MEMORY_INSTRUMENTS, SP_INSTRUMENTS);
         return -1;
     }
-    if (memory_instruments(tables + *count, keeps_peaks) < 0) {
+    if (memory_instruments(tables + *count) < 0) {
         return -1;
     }
     *count += MEMORY_INSTRUMENTS;
@@ -195,7 +195,7 @@ static int configure_recorder(profiler_object *profiler, configuration *wanted)
         result = instruments_fill(wanted->instruments, tables, &settings->num_instruments);
     }
     if (result == 0 && wanted->track_memory) {
-        result = add_memory(tables, &settings->num_instruments, wanted->keeps_peaks);
+        result = add_memory(tables, &settings->num_instruments);
     }
     if (result == 0) {
         int status = sp_binding_configure(profiler->recorder, settings, &error);
@@ -218,7 +218,7 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                             "traces",       "region_tags", "enable_tags", "journal",
                             "journal_flush", "finalize_signals", "on_full", "checkpoint_interval",
                             "instruments",  "track_tasks", "greenlets",   "lines",
-                            "track_memory", "keeps_peaks", NULL};
+                            "track_memory", NULL};
     unsigned int rank = 0;
     Py_ssize_t max_memory = 0;
     Py_ssize_t chunk_size = 0;
@@ -227,7 +227,7 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
     out->config = out->tag_filter = out->locate = out->lines = out->greenlets = Py_None;
     out->settings.size = sizeof out->settings;
     out->settings.store.size = sizeof out->settings.store;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzzdO!pOOpp:configure", names, &out->config,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzzdO!pOOp:configure", names, &out->config,
                                      &out->enabled, convert_output, &out->output, &out->mode, &rank,
                                      &max_memory, &out->settings.store.compression, &level,
                                      &chunk_size, &out->tag_filter, &out->locate,
@@ -238,7 +238,7 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                                      &out->settings.on_full,
                                      &out->settings.checkpoint_interval, &PyTuple_Type,
                                      &out->instruments, &out->tracks_tasks, &out->greenlets,
-                                     &out->lines, &out->track_memory, &out->keeps_peaks)) {
+                                     &out->lines, &out->track_memory)) {
         return -1;
     }
     out->settings.output = out->output == NULL ? NULL : PyBytes_AS_STRING(out->output);
