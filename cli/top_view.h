@@ -2,7 +2,7 @@
 #ifndef CLI_TOP_VIEW_H
 #define CLI_TOP_VIEW_H
 
-#include "scope_results.h"
+#include "scope_live.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@ set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES include/scope_profiler.h include/scope_profiler.hpp include/scope_profiler_disabled.h
         include/scope_profiler_functions.h include/scope_profiler.c
-        include/scope_results.h include/scope_plugin.h
+        include/scope_results.h include/scope_live.h include/scope_plugin.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES bindings/fortran/scope_profiler.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fortran)
 install(TARGETS scope-profiler RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

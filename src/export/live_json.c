@@ -1,7 +1,7 @@
 /* live_json.c - a running program as one line of JSON. */
 #include "base/error.h"
 #include "base/json.h"
-#include "scope_results.h"
+#include "scope_live.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/os/owner.h"
 #include "base/vector.h"
-#include "scope_results.h"
+#include "scope_live.h"
 #include "store/journal/find.h"
 #include "store/journal/follow.h"
 

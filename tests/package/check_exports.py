@@ -12,11 +12,13 @@ from pathlib import Path
 DECLARATION = re.compile(r"SP_API\b[^;{()]*?\b(sp_\w+)\s*\(")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 SHARED = {"sp_error_string", "sp_version"}  # declared once, in both libraries
-LIBRARIES = {"libscope_profiler.so.1": "scope_profiler.h", "libscope_results.so.1": "scope_results.h"}
+LIBRARIES = {"libscope_profiler.so.1": ("scope_profiler.h",),
+             "libscope_results.so.1": ("scope_results.h", "scope_live.h")}
 
 
-def declared(header):
-    return set(DECLARATION.findall(COMMENT.sub("", header.read_text(encoding="utf-8")))) | SHARED
+def declared(headers):
+    texts = (COMMENT.sub("", header.read_text(encoding="utf-8")) for header in headers)
+    return {name for text in texts for name in DECLARATION.findall(text)} | SHARED
 
 
 def exported(library):
@@ -31,12 +33,14 @@ def exported(library):
 def main():
     prefix = Path(sys.argv[1])
     wrong = 0
-    for library, header in LIBRARIES.items():
-        says, has = declared(prefix / "include" / header), exported(prefix / "lib" / library)
+    for library, headers in LIBRARIES.items():
+        says = declared([prefix / "include" / header for header in headers])
+        has = exported(prefix / "lib" / library)
+        header = " and ".join(headers)
         for name in sorted(says - has):
             print(f"{library} lacks {name}, which {header} declares")
         for name in sorted(has - says):
-            print(f"{library} exports {name}, which {header} does not declare")
+            print(f"{library} exports {name}, which {header} do not declare")
         wrong += len(says ^ has)
     print(f"exports: {wrong} wrong")
     return 1 if wrong else 0
