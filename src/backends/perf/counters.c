@@ -119,6 +119,8 @@ int sp_perf_thread_open(const sp_perf_plan *plan, sp_perf_thread **out, sp_error
         if (is_hardware(&plan->events[i]))
             thread->pages[i] = plan->system->map(descriptor);
     }
+    for (uint32_t group = 0; group < plan->num_groups; group++)
+        plan->system->start(thread->leaders[group]);
     *out = thread;
     return SP_OK;
 }

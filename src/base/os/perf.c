@@ -9,6 +9,7 @@
 #ifdef __linux__
 
 #include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -21,11 +22,17 @@ static int open_event(const sp_os_perf_event *event, int leader)
     attributes.config = event->config;
     attributes.exclude_kernel = !event->with_kernel;
     attributes.exclude_hv = 1;
+    attributes.disabled = leader < 0;
     attributes.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
                              PERF_FORMAT_TOTAL_TIME_RUNNING;
     long descriptor =
         syscall(SYS_perf_event_open, &attributes, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
     return descriptor < 0 ? -errno : (int)descriptor;
+}
+
+static void start_group(int leader)
+{
+    ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
 }
 
 static size_t read_group(int descriptor, uint64_t *words, size_t count)
@@ -142,6 +149,11 @@ static int open_event(const sp_os_perf_event *event, int leader)
     return -ENOSYS;
 }
 
+static void start_group(int leader)
+{
+    (void)leader;
+}
+
 static size_t read_group(int descriptor, uint64_t *words, size_t count)
 {
     (void)descriptor;
@@ -193,6 +205,7 @@ bool sp_os_thread_usage_read(sp_os_thread_usage *out)
 
 const sp_os_perf sp_os_perf_system = {
     .open = open_event,
+    .start = start_group,
     .read = read_group,
     .close = close_event,
     .map = map_page,

@@ -22,9 +22,12 @@ typedef struct sp_os_perf_event {
 } sp_os_perf_event;
 
 typedef struct sp_os_perf {
-    /* Counts the calling thread from now on, in the group of `leader` (-1: it leads one of its own).
-     * A descriptor, or minus the errno. */
+    /* Will count the calling thread, in the group of `leader` (-1: it leads one of its own). A descriptor,
+     * or minus the errno. */
     int (*open)(const sp_os_perf_event *event, int leader);
+    /* Lets a whole group count from now on. An event added to a group that counts already would only
+     * begin when the thread is next switched in. */
+    void (*start)(int leader);
     /* Of a leader: how many there are, time enabled, time counted, then the values of its group in the
      * order of opening. Returns how many words it read, 0 on failure. */
     size_t (*read)(int descriptor, uint64_t *words, size_t count);

@@ -16,7 +16,7 @@ enum { MOST = 64, FIRST = 100 };
 typedef struct counter {
     sp_os_perf_event event;
     int leader; /* descriptor; its own: it leads */
-    bool is_open, is_mapped;
+    bool is_open, is_mapped, counts;
 } counter;
 
 static counter counters[MOST];
@@ -45,8 +45,17 @@ static int fake_open(const sp_os_perf_event *event, int leader)
     return own;
 }
 
+/* What is opened afterwards would not count. */
+static void fake_start(int leader)
+{
+    CHECK_INT(counters[leader - FIRST].leader, leader);
+    for (int i = 0; i < num_counters; i++)
+        counters[i].counts = counters[i].counts || (counters[i].is_open && counters[i].leader == leader);
+}
+
 static uint64_t value_of(const counter *c)
 {
+    CHECK(c->counts);
     return 1000 * (c->event.config + 1) + (uint64_t)c->event.type;
 }
 
@@ -100,8 +109,8 @@ static bool fake_container(void)
     return in_container;
 }
 
-static const sp_os_perf fake = {fake_open,  fake_read, fake_close, fake_map,
-                                fake_unmap, fake_page, fake_level, fake_container};
+static const sp_os_perf fake = {fake_open,  fake_start, fake_read,  fake_close,    fake_map,
+                                fake_unmap, fake_page,  fake_level, fake_container};
 
 static void reset(int num_slots)
 {
