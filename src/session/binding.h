@@ -94,6 +94,7 @@ typedef struct sp_binding_publication {
     const sp_binding_metadata_scope *scopes;
     size_t num_scopes;
     bool want_image;  /* give the image too (always in memory when the run has no output) */
+    bool image_only;  /* the image, and no file whatever the configuration's output */
     bool keep_calls;  /* do not consume: the next publication holds them again */
     bool with_open_calls; /* nothing follows: open calls become rows that end now */
     /* The ranks that publish together, rank 0 for all: every rank calls publish, in the same order of

@@ -108,6 +108,8 @@ int sp_publish_open(sp_profiler *profiler, const sp_binding_publication *what, s
     sp_store_options options = settings->store;
     options.is_aggregate = settings->is_aggregate;
     const char *output = what->output != NULL ? what->output : settings->output;
+    if (what->image_only)
+        output = NULL;
     bool want_image = what->want_image || output == NULL;
     return sp_outputs_open(outputs, want_image, output, settings->format, &options, error);
 }

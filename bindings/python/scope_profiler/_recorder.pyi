@@ -7,6 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
+from .concurrency import ThreadInfo
+from .perf_events import PerfEventTotals
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 _Self = TypeVar("_Self", bound="BaseProfileRegion")
 
@@ -105,7 +108,31 @@ class TimeOnlyProfileRegion(BaseProfileRegion): ...
 class AggregateProfileRegion(BaseProfileRegion): ...
 
 @final
-class ThreadedProfileRegion(BaseProfileRegion): ...
+class ThreadedProfileRegion(BaseProfileRegion):
+    @property
+    def threads(self) -> list[ThreadInfo]: ...
+
+@final
+class FullProfileRegion(BaseProfileRegion): ...
+
+@final
+class NVTXProfileRegion(BaseProfileRegion): ...
+
+@final
+class PerfEventProfileRegion(BaseProfileRegion):
+    def perf_event_totals(self) -> PerfEventTotals: ...
+
+@final
+class CUDATimingProfileRegion(BaseProfileRegion):
+    @property
+    def gpu_durations(self) -> npt.NDArray[np.int64]: ...
+    def get_gpu_durations_numpy(self) -> npt.NDArray[np.int64]: ...
+
+@final
+class CUDATimingNVTXProfileRegion(BaseProfileRegion):
+    @property
+    def gpu_durations(self) -> npt.NDArray[np.int64]: ...
+    def get_gpu_durations_numpy(self) -> npt.NDArray[np.int64]: ...
 
 @final
 class LineProfilerRegion(BaseProfileRegion):
@@ -147,7 +174,17 @@ class Profiler:
         *,
         enabled: bool = True,
         output: str | None = None,
-        mode: Literal["time_only", "aggregate", "threaded", "lines"] = "time_only",
+        mode: Literal[
+            "time_only",
+            "aggregate",
+            "threaded",
+            "lines",
+            "full",
+            "perf",
+            "device",
+            "device_ranges",
+            "ranges",
+        ] = "time_only",
         rank: int = 0,
         max_memory: int = 0,
         compression: str | None = None,
@@ -169,6 +206,7 @@ class Profiler:
         greenlets: object = None,
         lines: Callable[[str], Any] | None = None,
         track_memory: bool = False,
+        track_threads: bool = False,
     ) -> None: ...
     def deconfigure(self) -> None: ...
     def follow(self, coroutine: Any, /) -> Any: ...
@@ -212,6 +250,7 @@ class Profiler:
         timeout: float = 0,
         extras: list[tuple[str, str]] = ...,
         rank: int = 0,
+        image_only: bool = False,
     ) -> dict[str, Any]: ...
 
 @final

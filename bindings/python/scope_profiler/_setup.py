@@ -142,6 +142,21 @@ def _greenlets(config: ProfilingConfig) -> Any:
     return weakref.WeakKeyDictionary()
 
 
+def _mode(config: ProfilingConfig) -> str:
+    """Which class the regions of a configuration have: the first that fits."""
+    kinds = {
+        "aggregate": config.aggregation_mode,
+        "lines": config.use_line_profiler,
+        "full": config.use_likwid,
+        "perf": config.perf_events,
+        "device_ranges": config.use_nvtx and config.use_gpu_timing,
+        "device": config.use_gpu_timing,
+        "ranges": config.use_nvtx,
+        "threaded": config.track_threads,
+    }
+    return next((kind for kind, is_wanted in kinds.items() if is_wanted), "time_only")
+
+
 def prepare(config: ProfilingConfig) -> dict[str, Any]:
     """Resolves the output of a configuration; returns what the recorder is told."""
     import time
@@ -154,12 +169,6 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
     if path is not None and enabled:
         _check_output(path)
     config._output = path
-    if config.aggregation_mode:
-        mode = "aggregate"
-    elif config.use_line_profiler:
-        mode = "lines"
-    else:
-        mode = "threaded" if config.track_threads else "time_only"
     from ._instruments import open_instruments
     from ._source import locator
 
@@ -167,7 +176,7 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
     return {
         "enabled": enabled,
         "output": path if config._format == "hdf5" else None,
-        "mode": mode,
+        "mode": _mode(config),
         "rank": config._rank,
         "compression": config.hdf5_compression,
         "compression_level": -1
@@ -190,6 +199,7 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
         "greenlets": _greenlets(config),
         "lines": config.line_timings(locate),
         "track_memory": config.track_memory,
+        "track_threads": config.track_threads,
     }
 
 

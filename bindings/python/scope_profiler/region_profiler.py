@@ -5,8 +5,13 @@ from __future__ import annotations
 from ._recorder import (
     AggregateProfileRegion,
     BaseProfileRegion,
+    CUDATimingNVTXProfileRegion,
+    CUDATimingProfileRegion,
     DisabledProfileRegion,
+    FullProfileRegion,
     LineProfilerRegion,
+    NVTXProfileRegion,
+    PerfEventProfileRegion,
     ThreadedProfileRegion,
     TimeOnlyProfileRegion,
 )
@@ -14,8 +19,13 @@ from ._recorder import (
 __all__ = [
     "AggregateProfileRegion",
     "BaseProfileRegion",
+    "CUDATimingNVTXProfileRegion",
+    "CUDATimingProfileRegion",
     "DisabledProfileRegion",
+    "FullProfileRegion",
     "LineProfilerRegion",
+    "NVTXProfileRegion",
+    "PerfEventProfileRegion",
     "ThreadedProfileRegion",
     "TimeOnlyProfileRegion",
 ]

@@ -122,7 +122,7 @@ typedef struct configuration {
     PyObject *instruments; /* capsules, a tuple; NULL: none */
     PyObject *region_tags, *enable_tags; /* for native regions: tuples, whose texts are borrowed */
     const char *mode;
-    int enabled, wants_text, traces, tracks_tasks, track_memory;
+    int enabled, wants_text, traces, tracks_tasks, track_memory, track_threads;
     PyObject *greenlets; /* a weak dictionary, None */
     sp_binding_settings settings;
 } configuration;
@@ -218,7 +218,7 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                             "traces",       "region_tags", "enable_tags", "journal",
                             "journal_flush", "finalize_signals", "on_full", "checkpoint_interval",
                             "instruments",  "track_tasks", "greenlets",   "lines",
-                            "track_memory", NULL};
+                            "track_memory", "track_threads", NULL};
     unsigned int rank = 0;
     Py_ssize_t max_memory = 0;
     Py_ssize_t chunk_size = 0;
@@ -227,7 +227,7 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
     out->config = out->tag_filter = out->locate = out->lines = out->greenlets = Py_None;
     out->settings.size = sizeof out->settings;
     out->settings.store.size = sizeof out->settings.store;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzzdO!pOOp:configure", names, &out->config,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pO&sInzinOOppO!O!zdzzdO!pOOpp:configure", names, &out->config,
                                      &out->enabled, convert_output, &out->output, &out->mode, &rank,
                                      &max_memory, &out->settings.store.compression, &level,
                                      &chunk_size, &out->tag_filter, &out->locate,
@@ -238,7 +238,8 @@ static int parse_configuration(PyObject *args, PyObject *kwargs, configuration *
                                      &out->settings.on_full,
                                      &out->settings.checkpoint_interval, &PyTuple_Type,
                                      &out->instruments, &out->tracks_tasks, &out->greenlets,
-                                     &out->lines, &out->track_memory)) {
+                                     &out->lines, &out->track_memory,
+                                     &out->track_threads)) {
         return -1;
     }
     out->settings.output = out->output == NULL ? NULL : PyBytes_AS_STRING(out->output);
@@ -257,13 +258,18 @@ static int set_mode(profiler_object *profiler, configuration *wanted)
     } modes[] = {{"time_only", REGION_TIME_ONLY},
                  {"aggregate", REGION_AGGREGATE},
                  {"threaded", REGION_THREADED},
-                 {"lines", REGION_LINES}};
+                 {"lines", REGION_LINES},
+                 {"full", REGION_FULL},
+                 {"perf", REGION_PERF},
+                 {"device", REGION_DEVICE},
+                 {"device_ranges", REGION_DEVICE_RANGES},
+                 {"ranges", REGION_RANGES}};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         if (strcmp(modes[i].name, wanted->mode) == 0) {
             profiler->mode = modes[i].mode;
             wanted->settings.is_aggregate = profiler->mode == REGION_AGGREGATE;
             wanted->settings.store.is_aggregate = wanted->settings.is_aggregate;
-            wanted->settings.track_threads = profiler->mode == REGION_THREADED;
+            wanted->settings.track_threads = wanted->track_threads;
             wanted->settings.track_tasks = wanted->tracks_tasks;
             return 0;
         }

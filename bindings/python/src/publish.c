@@ -197,7 +197,7 @@ PyObject *profiler_publish(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"metadata",   "scopes",          "want_image",
                             "keep_calls", "with_open_calls", "comm", "timeout",
-                            "extras",     "rank",            NULL};
+                            "extras",     "rank",            "image_only", NULL};
     profiler_object *profiler = (profiler_object *)self;
     PyObject *metadata = NULL;
     PyObject *scopes = NULL;
@@ -208,15 +208,17 @@ PyObject *profiler_publish(PyObject *self, PyObject *args, PyObject *kwargs)
     int want_image = 0;
     int keep_calls = 0;
     int with_open_calls = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!|$pppOdO!I:publish", names, &PyDict_Type,
+    int image_only = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!|$pppOdO!Ip:publish", names, &PyDict_Type,
                                      &metadata, &PyList_Type, &scopes, &want_image, &keep_calls,
                                      &with_open_calls, &comm, &timeout, &PyList_Type,
-                                     &extras, &rank)) {
+                                     &extras, &rank, &image_only)) {
         return NULL;
     }
     sp_binding_publication what = {.size = sizeof what};
     py_communicator communicator = {.error = NULL};
     what.want_image = want_image;
+    what.image_only = image_only;
     what.keep_calls = keep_calls;
     what.with_open_calls = with_open_calls;
     what.timeout_ns = (int64_t)(timeout * 1e9);

@@ -179,6 +179,11 @@ static int module_exec(PyObject *module)
     X(task_type)                                                                                   \
     X(awaitable_type)                                                                              \
     X(line_region_type)                                                                            \
+    X(full_region_type)                                                                            \
+    X(perf_region_type)                                                                            \
+    X(device_region_type)                                                                          \
+    X(device_ranges_region_type)                                                                   \
+    X(ranges_region_type)                                                                          \
     X(trace_callback_type)
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)

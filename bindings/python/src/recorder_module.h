@@ -19,12 +19,17 @@ typedef struct recorder_state {
     PyTypeObject *profiler_type;
     PyTypeObject *lookup_type;
     PyTypeObject *region_method_type;
-    PyTypeObject *region_type; /* BaseProfileRegion, parent of the five below */
+    PyTypeObject *region_type; /* BaseProfileRegion, parent of those below */
     PyTypeObject *disabled_region_type;
     PyTypeObject *time_only_region_type;
     PyTypeObject *aggregate_region_type;
     PyTypeObject *threaded_region_type;
     PyTypeObject *line_region_type;
+    PyTypeObject *full_region_type;
+    PyTypeObject *perf_region_type;
+    PyTypeObject *device_region_type;
+    PyTypeObject *device_ranges_region_type;
+    PyTypeObject *ranges_region_type;
     PyTypeObject *function_type; /* decorated: a function, binds to instances */
     PyTypeObject *callable_type; /* decorated: another callable, binds as that one does */
     PyTypeObject *generator_type;
@@ -44,7 +49,12 @@ typedef enum region_mode {
     REGION_TIME_ONLY,
     REGION_AGGREGATE,
     REGION_THREADED,
-    REGION_LINES
+    REGION_LINES,
+    REGION_FULL,          /* LIKWID */
+    REGION_PERF,
+    REGION_DEVICE,
+    REGION_DEVICE_RANGES, /* and NVTX */
+    REGION_RANGES
 } region_mode;
 
 recorder_state *recorder_state_of(PyTypeObject *type);

@@ -5,6 +5,7 @@
 #include "lines.h"
 #include "profiler.h"
 #include "region_arrays.h"
+#include "region_measured.h"
 #include "region_method.h"
 
 #include <structmember.h>
@@ -107,6 +108,11 @@ static PyTypeObject *enabled_type(const profiler_object *profiler)
     case REGION_AGGREGATE: return profiler->state->aggregate_region_type;
     case REGION_THREADED: return profiler->state->threaded_region_type;
     case REGION_LINES: return profiler->state->line_region_type;
+    case REGION_FULL: return profiler->state->full_region_type;
+    case REGION_PERF: return profiler->state->perf_region_type;
+    case REGION_DEVICE: return profiler->state->device_region_type;
+    case REGION_DEVICE_RANGES: return profiler->state->device_ranges_region_type;
+    case REGION_RANGES: return profiler->state->ranges_region_type;
     default: return profiler->state->time_only_region_type;
     }
 }
@@ -547,17 +553,21 @@ static int add_protocol(recorder_state *state)
     return failed ? -1 : 0;
 }
 
-static PyTypeObject *make_kind(PyObject *module, recorder_state *state, const char *full_name,
-                               const char *text)
+/* A class of regions with the methods and attributes that it has beside those of its parent. */
+static PyTypeObject *make_kind(PyObject *module, recorder_state *state, const region_kind *kind)
 {
+    static PyMethodDef no_methods[] = {{NULL, NULL, 0, NULL}};
+    static PyGetSetDef no_attributes[] = {{NULL, NULL, NULL, NULL, NULL}};
     PyType_Slot slots[] = {
         {Py_tp_traverse, region_traverse},
         {Py_tp_clear, region_clear},
-        {Py_tp_doc, (void *)(uintptr_t)text},
+        {Py_tp_methods, kind->methods != NULL ? kind->methods : no_methods},
+        {Py_tp_getset, kind->attributes != NULL ? kind->attributes : no_attributes},
+        {Py_tp_doc, (void *)(uintptr_t)kind->text},
         {0, NULL},
     };
     PyType_Spec spec = {
-        .name = full_name,
+        .name = kind->full_name,
         .basicsize = sizeof(region_object),
         .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
         .slots = slots,
@@ -570,30 +580,50 @@ static PyTypeObject *make_kind(PyObject *module, recorder_state *state, const ch
     return type;
 }
 
+#define KIND(field, class, description)                                                            \
+    {                                                                                              \
+        offsetof(recorder_state, field), "scope_profiler.region_profiler." class, description,     \
+            NULL, NULL                                                                             \
+    }
+
+/* Of the classes that tell nothing beside times. */
+static const region_kind plain_kinds[] = {
+    KIND(disabled_region_type, "DisabledProfileRegion", "Region that records nothing."),
+    KIND(time_only_region_type, "TimeOnlyProfileRegion",
+         "Region that records start and end of every call."),
+    KIND(aggregate_region_type, "AggregateProfileRegion",
+         "Region that keeps totals instead of calls."),
+    KIND(full_region_type, "FullProfileRegion",
+         "Region that records every call and marks it for hardware counters."),
+    KIND(ranges_region_type, "NVTXProfileRegion",
+         "Region that records every call and shows it to the tools of a device."),
+};
+
+static int add_kinds(PyObject *module, recorder_state *state, const region_kind *kinds,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        PyTypeObject *type = make_kind(module, state, &kinds[i]);
+        if (type == NULL) {
+            return -1;
+        }
+        *(PyTypeObject **)(void *)((char *)state + kinds[i].field) = type;
+    }
+    return 0;
+}
+
 int region_init(PyObject *module, recorder_state *state)
 {
+    size_t num_measured = 0;
+    const region_kind *measured = region_measured_kinds(&num_measured);
     state->region_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &base_spec, NULL);
     if (state->region_type == NULL || PyModule_AddType(module, state->region_type) < 0 ||
-        add_protocol(state) < 0) {
+        add_protocol(state) < 0 ||
+        add_kinds(module, state, plain_kinds, sizeof plain_kinds / sizeof *plain_kinds) < 0 ||
+        add_kinds(module, state, measured, num_measured) < 0) {
         return -1;
     }
-    state->disabled_region_type =
-        make_kind(module, state, "scope_profiler.region_profiler.DisabledProfileRegion",
-                  "Region that records nothing.");
-    state->time_only_region_type =
-        make_kind(module, state, "scope_profiler.region_profiler.TimeOnlyProfileRegion",
-                  "Region that records start and end of every call.");
-    state->aggregate_region_type =
-        make_kind(module, state, "scope_profiler.region_profiler.AggregateProfileRegion",
-                  "Region that keeps totals instead of calls.");
-    state->threaded_region_type =
-        make_kind(module, state, "scope_profiler.region_profiler.ThreadedProfileRegion",
-                  "Region that records every call with its thread.");
     PyType_Slot shared[] = {{Py_tp_traverse, region_traverse}, {Py_tp_clear, region_clear}};
     state->line_region_type = lines_region_type(module, state, shared);
-    return state->disabled_region_type != NULL && state->time_only_region_type != NULL &&
-                   state->aggregate_region_type != NULL && state->threaded_region_type != NULL &&
-                   state->line_region_type != NULL
-               ? 0
-               : -1;
+    return state->line_region_type != NULL ? 0 : -1;
 }
