@@ -69,7 +69,9 @@ typedef struct sp_binding_report {
     uint64_t calls_written;
     uint64_t calls_open;     /* still open, left out */
     uint64_t calls_crossing; /* ended out of order, recorded and flagged */
-    uint64_t calls_lost;     /* out of memory, signal re-entry */
+    uint64_t calls_lost;     /* out of memory, signal re-entry, end of their thread: in no number */
+    uint64_t calls_unkept;   /* of a full memory: in the totals or counts, without a row */
+    uint64_t calls_partial;  /* rows without their metadata or counters */
     uint64_t unmatched_ends;
     bool several_threads;    /* more than one thread recorded */
     bool is_root;            /* this process has written: alone, or for the ranks of the job */

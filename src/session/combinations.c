@@ -21,6 +21,9 @@ static const sp_setting_id modes[] = {
 #define PER_TASK                                                                                   \
     "it counts what the thread does, so a call that awaits would be charged what other tasks do "  \
     "meanwhile"
+#define PER_TASK_DEVICE                                                                            \
+    "a call that awaits would be charged what other tasks give the device meanwhile"
+#define PER_TASK_RANGES "its ranges are kept by thread, and the calls of tasks take turns on one"
 #define ONE_THREAD "it follows the calls of one thread"
 #define SINGLE_CALLS "what it records belongs to single calls, and totals keep none"
 
@@ -34,11 +37,9 @@ static const struct {
     {SP_SETTING_USE_LIKWID, SP_SETTING_AGGREGATION_MODE, SINGLE_CALLS},
     {SP_SETTING_USE_LIKWID, SP_SETTING_TRACK_THREADS, ONE_THREAD},
     {SP_SETTING_USE_NVTX, SP_SETTING_AGGREGATION_MODE, SINGLE_CALLS},
-    {SP_SETTING_USE_NVTX, SP_SETTING_TRACK_ASYNC, ONE_THREAD},
-    {SP_SETTING_USE_NVTX, SP_SETTING_TRACK_THREADS, ONE_THREAD},
+    {SP_SETTING_USE_NVTX, SP_SETTING_TRACK_ASYNC, PER_TASK_RANGES},
     {SP_SETTING_USE_GPU_TIMING, SP_SETTING_AGGREGATION_MODE, SINGLE_CALLS},
-    {SP_SETTING_USE_GPU_TIMING, SP_SETTING_TRACK_ASYNC, ONE_THREAD},
-    {SP_SETTING_USE_GPU_TIMING, SP_SETTING_TRACK_THREADS, ONE_THREAD},
+    {SP_SETTING_USE_GPU_TIMING, SP_SETTING_TRACK_ASYNC, PER_TASK_DEVICE},
     {SP_SETTING_USE_LINE_PROFILER, SP_SETTING_AGGREGATION_MODE, SINGLE_CALLS},
     {SP_SETTING_USE_LINE_PROFILER, SP_SETTING_TRACK_ASYNC, ONE_THREAD},
     {SP_SETTING_USE_LINE_PROFILER, SP_SETTING_TRACK_THREADS, ONE_THREAD},

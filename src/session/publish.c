@@ -15,12 +15,14 @@ void sp_losses_fill(const sp_recording *recording, sp_assemble_loss out[SP_NUM_L
         .kind = "unmatched_end", .count = (int64_t)atomic_load(&recording->unmatched_ends)};
 }
 
-uint64_t sp_losses_total(const sp_recording *recording)
+void sp_losses_report(const sp_recording *recording, sp_binding_report *report)
 {
-    uint64_t lost = 0;
+    uint64_t lost[SP_LOSS_COUNT];
     for (int i = 0; i < SP_LOSS_COUNT; i++)
-        lost += atomic_load(&recording->lost[i]);
-    return lost;
+        lost[i] = atomic_load(&recording->lost[i]);
+    report->calls_lost =
+        lost[SP_LOSS_OUT_OF_MEMORY] + lost[SP_LOSS_SIGNAL_REENTRY] + lost[SP_LOSS_THREAD_EXIT];
+    report->calls_partial = lost[SP_LOSS_METADATA] + lost[SP_LOSS_COUNTERS];
 }
 
 sp_assemble_instruments sp_publish_instruments(const sp_recording *recording,

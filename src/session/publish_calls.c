@@ -267,12 +267,13 @@ static sp_assemble_scope *copy_scopes(const sp_binding_publication *what)
 }
 
 static void fill_report(sp_binding_report *report, const sp_recording *recording,
-                        const sp_assembly_result *result, size_t num_open)
+                        const sp_assembly_result *result, const harvest *h)
 {
     report->calls_written = result->num_calls;
-    report->calls_open = num_open;
+    report->calls_open = h->open_calls.count;
+    report->calls_unkept = sp_unkept_calls(&h->unkept);
     report->calls_crossing = result->num_crossing;
-    report->calls_lost = sp_losses_total(recording);
+    sp_losses_report(recording, report);
     report->unmatched_ends = atomic_load(&recording->unmatched_ends);
     report->several_threads = result->several_threads;
 }
@@ -422,7 +423,7 @@ int sp_profiler_publish_calls(sp_profiler *profiler, const sp_binding_publicatio
     if (status == SP_OK)
         status = sp_outputs_commit(outputs, error);
     if (status == SP_OK)
-        fill_report(report, &profiler->recording, &result, h.open_calls.count);
+        fill_report(report, &profiler->recording, &result, &h);
     if (status == SP_OK && !what->keep_calls)
         settle(profiler, &h, &result, what->with_open_calls);
     if (status == SP_OK && !what->keep_calls && device != NULL && device->device_times_taken != NULL)

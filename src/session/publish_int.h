@@ -28,7 +28,7 @@ int sp_profiler_publish_totals(sp_profiler *profiler, const sp_binding_publicati
 
 /* Counts of what was lost, as they are now. */
 void sp_losses_fill(const sp_recording *recording, sp_assemble_loss out[SP_NUM_LOSSES]);
-uint64_t sp_losses_total(const sp_recording *recording);
+void sp_losses_report(const sp_recording *recording, sp_binding_report *report);
 
 /* What measures the calls of the configuration; `more`: of calls that are in no block. */
 sp_assemble_instruments sp_publish_instruments(const sp_recording *recording,

@@ -114,7 +114,7 @@ int sp_profiler_publish_totals(sp_profiler *profiler, const sp_binding_publicati
     sp_counter_sums_release(&counters);
     report->calls_open = count_open(recording);
     report->calls_crossing = atomic_load(&recording->crossing);
-    report->calls_lost = sp_losses_total(recording);
+    sp_losses_report(recording, report);
     report->unmatched_ends = atomic_load(&recording->unmatched_ends);
     return status;
 }

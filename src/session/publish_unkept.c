@@ -44,6 +44,15 @@ bool sp_unkept_fill(const sp_sums *sums, const sp_region_snapshot *regions, uint
     return true;
 }
 
+uint64_t sp_unkept_calls(const sp_sums *sums)
+{
+    uint64_t calls = 0;
+    for (size_t page = 0; page < sums->num_pages; page++)
+        for (size_t i = 0; sums->pages[page] != NULL && i < SP_SUMS_PAGE; i++)
+            calls += sums->pages[page][i].count + sums->pages[page][i].untimed;
+    return calls;
+}
+
 void sp_unkept_release(sp_unkept_extras *extras)
 {
     free(extras->names);

@@ -19,6 +19,8 @@ typedef struct sp_unkept_extras {
 /* Names are borrowed from the process-wide table. False: memory is short. */
 bool sp_unkept_fill(const sp_sums *sums, const sp_region_snapshot *regions, uint32_t rank,
                     sp_unkept_extras *out);
+/* How many calls these are. */
+uint64_t sp_unkept_calls(const sp_sums *sums);
 void sp_unkept_release(sp_unkept_extras *extras);
 
 #endif

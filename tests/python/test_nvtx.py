@@ -81,8 +81,10 @@ def heard(command, tool, folder):
             for line in lines if line[0] in ("start", "end")]
 
 
-def test_python(tool, tmp_path):
-    assert heard([sys.executable, "-c", PYTHON], tool, tmp_path) == [
+@pytest.mark.parametrize("more", ["", ", track_threads=True"])
+def test_python(tool, tmp_path, more):
+    program = PYTHON.replace("use_nvtx=True", "use_nvtx=True" + more)
+    assert heard([sys.executable, "-c", program], tool, tmp_path) == [
         ("start", "1", "1", "scope_profiler.session"),
         ("start", "2", "1", "outer"),
         ("start", "3", "1", "inner"),

@@ -165,3 +165,37 @@ def test_a_full_disk_costs_detail_and_no_count(small_disk, on_full):
     assert rows + totals == 1_500_000
     assert rows > 100_000 and totals > 100_000
     assert os.listdir(small_disk) == ["run.h5"]
+
+
+@pytest.mark.parametrize("on_full", ["aggregate", "ring", "stop"])
+def test_calls_in_totals_are_not_called_lost(tmp_path, on_full):
+    import scope_profiler as sp
+
+    done = run(tmp_path, {"max_memory": "1MB", "on_full": on_full})
+    _, totals = rows_and_totals(tmp_path / "run.h5")
+    assert "lost" not in done.stderr
+    assert f"{totals} call(s) are counted but not kept one by one" in done.stderr
+    results = sp.read_h5(tmp_path / "run.h5")
+    assert list(results.unkept_calls) == [0]
+    assert list(results.unkept_calls[0]) == ["work"]
+    unkept = results.unkept_calls[0]["work"]
+    assert unkept.calls + unkept.untimed == totals
+    assert results["work"].num_calls + totals == CALLS
+    with h5py.File(tmp_path / "run.h5") as file:
+        extra = file["scope_profiler_extra"]
+        assert unkept.total_duration == pytest.approx(int(extra["totals_ns"][0]) / 1e9)
+        assert unkept.max_duration == pytest.approx(int(extra["totals_maximum_ns"][0]) / 1e9)
+        kinds = [name.decode() for name in extra["loss_kinds"][()]]
+        counts = dict(zip(kinds, extra["loss_counts"][()].tolist()))
+    assert results.losses == {0: {kind: count for kind, count in counts.items() if count}}
+    assert (unkept.untimed > 0) == (on_full == "stop")
+    assert 0 < unkept.min_duration <= unkept.max_duration <= unkept.total_duration or unkept.calls == 0
+
+
+def test_nothing_missing_is_said_by_nothing(tmp_path):
+    import scope_profiler as sp
+
+    done = run(tmp_path, {"max_memory": "1MB", "on_full": "spill"})
+    results = sp.read_h5(tmp_path / "run.h5")
+    assert done.stderr == ""
+    assert (results.losses, results.unkept_calls) == ({}, {})

@@ -155,3 +155,42 @@ def test_threads_of_a_region(manager):
     assert [info.name for info in manager.region("both").threads] == ["first", "second"]
     assert [info.name for info in manager.region("one").threads] == ["third"]
     assert manager.region("none").threads == []
+
+
+def test_device_times_of_several_threads(manager):
+    """Each thread has its own pairs of events, and its calls their own lane."""
+
+    class Own(threading.local):
+        now_ns = 0
+
+    own = Own()
+
+    class PerThread:
+        def record_event(self):
+            return (threading.get_ident(), own.now_ns)
+
+        def elapsed_time_ns(self, start, end):
+            assert start[0] == end[0], "events of two threads in one call"
+            return end[1] - start[1]
+
+    manager.setup(output=None, use_gpu_timing=True, gpu_timing_backend=PerThread(), track_threads=True)
+    ready = threading.Barrier(2)
+
+    def work(step):
+        for _ in range(3):
+            ready.wait()
+            with manager.region("kernel"):
+                ready.wait()
+                own.now_ns += step
+
+    threads = [threading.Thread(target=work, args=(step,), name=str(step)) for step in (10, 20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    results = manager.finalize(verbose=False, return_results=True)
+    region = results["kernel"][0]
+    names = {info.index: info.name for info in results.threads[0]}
+    assert len(region.threads) == 2
+    for thread in region.threads:
+        assert region.for_thread(thread).gpu_durations_ns.tolist() == [int(names[thread])] * 3

@@ -41,11 +41,19 @@ def _say(text: str) -> None:
 
 
 def _tell_losses(report: dict[str, Any]) -> None:
+    """Says what is missing, and what is only less than single calls."""
     if report["calls_lost"]:
         _say(
             f"{report['calls_lost']} call(s) were lost; the summary says why: memory, threads that "
             "ended inside them, or signal handlers"
         )
+    if report["calls_unkept"]:
+        _say(
+            f"{report['calls_unkept']} call(s) are counted but not kept one by one, because max_memory "
+            "was reached; the summary and results.unkept_calls have their regions"
+        )
+    if report["calls_partial"]:
+        _say(f"{report['calls_partial']} call(s) lack their metadata or counters: memory was short")
 
 
 def _nearest(tag: str, known: set[str]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from . import _columns, _records
 from ._counters import Counters
+from ._losses import Losses
 from ._frames import summary_row
 from ._plain import shown
 from ._results import EventDataUnavailableError, Run
@@ -55,7 +56,7 @@ def set_metadata(run: Run, metadata: Mapping[str, Any]) -> None:
         run.set_metadata(str(key), value)
 
 
-class ProfilingResults(Counters):
+class ProfilingResults(Counters, Losses):
     """A finished run.
 
     Behaves like a mapping of region names to :class:`MPIRegion`, except that iterating yields the

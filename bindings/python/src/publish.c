@@ -164,11 +164,13 @@ static PyObject *report_as_dict(sp_binding_report *report)
     if (capsule == NULL) {
         return NULL;
     }
-    return Py_BuildValue("{sKsKsKsKsKsOsOsOsIsN}", "calls_written",
+    return Py_BuildValue("{sKsKsKsKsKsKsKsOsOsOsIsN}", "calls_written",
                          (unsigned long long)report->calls_written, "calls_open",
                          (unsigned long long)report->calls_open, "calls_crossing",
                          (unsigned long long)report->calls_crossing, "calls_lost",
-                         (unsigned long long)report->calls_lost, "unmatched_ends",
+                         (unsigned long long)report->calls_lost, "calls_unkept",
+                         (unsigned long long)report->calls_unkept, "calls_partial",
+                         (unsigned long long)report->calls_partial, "unmatched_ends",
                          (unsigned long long)report->unmatched_ends, "several_threads",
                          report->several_threads ? Py_True : Py_False, "has_native",
                          report->has_native ? Py_True : Py_False, "is_root",

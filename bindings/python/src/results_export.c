@@ -169,6 +169,51 @@ PyObject *run_extra_texts(PyObject *self, PyObject *name)
     return list;
 }
 
+static PyObject *extra_value(const sp_extra *extra, size_t i)
+{
+    if (extra->integers != NULL) {
+        return PyLong_FromLongLong(extra->integers[i]);
+    }
+    if (extra->reals != NULL) {
+        return PyFloat_FromDouble(extra->reals[i]);
+    }
+    return PyUnicode_DecodeUTF8(extra->texts[i], (Py_ssize_t)strlen(extra->texts[i]), "replace");
+}
+
+static PyObject *extra_values(const sp_extra *extra)
+{
+    PyObject *list = PyList_New((Py_ssize_t)extra->length);
+    for (size_t i = 0; list != NULL && i < extra->length; i++) {
+        PyObject *value = extra_value(extra, i);
+        if (value == NULL) {
+            Py_CLEAR(list);
+            break;
+        }
+        PyList_SET_ITEM(list, (Py_ssize_t)i, value);
+    }
+    return list;
+}
+
+PyObject *run_extra_arrays(PyObject *self, PyObject *name)
+{
+    const sp_results *results = ((run_object *)self)->results;
+    const char *wanted = PyUnicode_AsUTF8(name);
+    PyObject *list = wanted != NULL ? PyList_New(0) : NULL;
+    for (size_t i = 0; list != NULL && i < sp_results_num_extras(results); i++) {
+        const sp_extra *extra = sp_results_extra(results, i);
+        if (strcmp(extra->name, wanted) != 0) {
+            continue;
+        }
+        PyObject *values = extra_values(extra);
+        PyObject *item = values != NULL ? Py_BuildValue("(IN)", extra->rank, values) : NULL;
+        if (item == NULL || PyList_Append(list, item) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(item);
+    }
+    return list;
+}
+
 PyObject *run_prof_bytes(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"rank", "names", "label", "call_paths", NULL};

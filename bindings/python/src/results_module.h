@@ -155,6 +155,7 @@ PyObject *run_export(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *run_extra_text(PyObject *self, PyObject *name);
 PyObject *run_add_extra_text(PyObject *self, PyObject *args);
 PyObject *run_extra_texts(PyObject *self, PyObject *name);
+PyObject *run_extra_arrays(PyObject *self, PyObject *name);
 PyObject *run_prof_bytes(PyObject *self, PyObject *args, PyObject *kwargs);
 
 /* results_mpi.c */

@@ -533,6 +533,8 @@ static PyMethodDef run_methods[] = {
      "extra_text($self, name, /)\n--\n\nThe text of an extra array that holds one; else None."},
     {"add_extra_text", run_add_extra_text, METH_VARARGS,
      "add_extra_text($self, name, rank, text, /)\n--\n\nAdds an extra array that holds one text."},
+    {"extra_arrays", run_extra_arrays, METH_O,
+     "extra_arrays($self, name, /)\n--\n\nThe extra arrays of that name, (rank, list of values) each."},
     {"extra_texts", run_extra_texts, METH_O,
      "extra_texts($self, name, /)\n--\n\nThe texts of all extra arrays of that name."},
     {"arrow_stream", run_arrow_stream, METH_O,
