@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import pytest
 
@@ -127,6 +128,39 @@ def test_a_coroutine_is_one_call_that_knows_how_long_it_waited(path):
     parents, children = results.get_region("parent")[0], results.get_region("child")[0]
     assert parents.num_calls == children.num_calls == 2
     assert sorted(children.parent_ids.tolist()) == sorted(parents.call_ids.tolist())
+
+
+def test_an_interval_of_an_asynchronous_generator_goes_on_while_its_task_waits(path):
+    """One interval up to each value and one up to the end; the consumer's time is in none."""
+
+    @ProfileManager.profile("rows")
+    async def rows():
+        for _ in range(2):
+            with ProfileManager.region("fetch"):
+                await asyncio.sleep(0.02)
+            yield
+        with ProfileManager.region("release"):
+            await asyncio.sleep(0.02)
+
+    async def main():
+        async for _ in rows():
+            spin(0.05)
+        left = rows()
+        await left.__anext__()
+        await left.aclose()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing crosses
+        results = record(path, main)
+    seen = calls(results, "rows")
+    # Values, values, end; then a value, and the close that ends at the yield without waiting.
+    assert len(seen) == 5
+    assert all(19 * MS <= awaited <= duration for *_, duration, awaited in seen[:4])
+    assert all(duration - awaited < 50 * MS for *_, duration, awaited in seen)
+    assert seen[4][4] == 0
+    ids = results.get_region("rows")[0].call_ids.tolist()
+    assert results.get_region("fetch")[0].parent_ids.tolist() == [ids[0], ids[1], ids[3]]
+    assert results.get_region("release")[0].parent_ids.tolist() == [ids[2]]
 
 
 def test_region_inside_a_step_that_never_waits_has_no_await_time(path):

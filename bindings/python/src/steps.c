@@ -15,7 +15,9 @@ typedef struct steps_object {
     profiler_object *profiler; /* keeps the recorder alive */
     call_details details;
     followed_task *task; /* it runs a task: steps are told of, no region is recorded */
-    bool is_whole;       /* in a task: one call from the first step to the return */
+    bool is_whole;       /* in a task: its interval goes on while the task waits */
+    bool is_waiting;     /* that is so now: its interval is open */
+    bool is_resumption;  /* what the interval began as */
     PyObject *lines; /* what times the lines of its steps, NULL: nothing does */
     bool has_started;
     bool has_finished;
@@ -34,15 +36,49 @@ typedef struct step_record {
     recursion_level level;
     sp_binding_step task_step;
     bool is_recorded;
-    bool is_resumption;
     bool traces;
 } step_record;
 
-/* A coroutine that a followed task awaits is one call; its await time is known. */
+/* How a step ends: the task waits, a generator has handed out a value, or there will be no other. */
+typedef enum step_outcome { STEP_WAITS, STEP_YIELDS, STEP_LAST } step_outcome;
+
+/* What a followed task awaits does not end where the task waits; its await time is known. A coroutine is
+ * one call, an asynchronous generator one interval from each resumption to the next value. */
 static bool can_be_whole(const steps_object *steps)
 {
-    return steps->profiler->tracks_tasks && PyCoro_CheckExact(steps->inner) &&
+    return steps->profiler->tracks_tasks &&
+           (PyCoro_CheckExact(steps->inner) || PyAsyncGen_CheckExact(steps->inner)) &&
            sp_binding_in_task(steps->details.recorder);
+}
+
+static void interval_begin(steps_object *book)
+{
+    const call_details *details = &book->details;
+    book->is_whole = can_be_whole(book);
+    book->is_resumption = book->has_started;
+    book->has_started = true;
+    if (book->is_resumption) {
+        sp_binding_resume(details->recorder, details->id);
+    } else {
+        sp_binding_begin(details->recorder, details->id);
+    }
+}
+
+/* The last interval of a call carries its metadata and outcome. */
+static void interval_end(steps_object *book, step_outcome outcome, bool succeeded)
+{
+    call_details *details = &book->details;
+    book->is_waiting = book->is_whole && outcome == STEP_WAITS;
+    if (outcome == STEP_LAST) {
+        book->has_finished = true;
+        details_end(details, succeeded);
+    } else if (book->is_waiting) {
+        return;
+    } else if (book->is_resumption) {
+        sp_binding_end_resumed(details->recorder, details->id);
+    } else {
+        sp_binding_end(details->recorder, details->id);
+    }
 }
 
 /* 0, or -1 with RecursionError set. What is finished already only answers; that is no step. */
@@ -60,45 +96,24 @@ static int step_begin(step_record *step, steps_object *steps)
         return 0;
     }
     if (step->is_recorded) {
-        const call_details *details = &step->book->details;
-        step->traces = details->traces && trace_enter(step->book->profiler);
-        step->is_resumption = step->book->has_started;
+        step->traces = step->book->details.traces && trace_enter(step->book->profiler);
         if (step->book->lines != NULL) {
             lines_enter(step->book->lines, false);
         }
-        if (!step->is_resumption) {
-            step->book->is_whole = can_be_whole(step->book);
+        if (!step->book->is_waiting) {
+            interval_begin(step->book);
         }
-        if (step->is_resumption && step->book->is_whole) {
-            /* It goes on. */
-        } else if (step->is_resumption) {
-            sp_binding_resume(details->recorder, details->id);
-        } else {
-            sp_binding_begin(details->recorder, details->id);
-        }
-        step->book->has_started = true;
     }
     return 0;
 }
 
-/* The last interval of a call carries its metadata and outcome. */
-static void step_end(step_record *step, bool is_last, bool succeeded)
+static void step_end(step_record *step, step_outcome outcome, bool succeeded)
 {
     if (step->book->task != NULL) {
-        task_step_end(step->book->task, &step->task_step, is_last);
-        step->book->has_finished |= is_last;
+        task_step_end(step->book->task, &step->task_step, outcome == STEP_LAST);
+        step->book->has_finished |= outcome == STEP_LAST;
     } else if (step->is_recorded) {
-        call_details *details = &step->book->details;
-        if (is_last) {
-            step->book->has_finished = true;
-            details_end(details, succeeded);
-        } else if (step->book->is_whole) {
-            /* It goes on. */
-        } else if (step->is_resumption) {
-            sp_binding_end_resumed(details->recorder, details->id);
-        } else {
-            sp_binding_end(details->recorder, details->id);
-        }
+        interval_end(step->book, outcome, succeeded);
         if (step->book->lines != NULL) {
             lines_leave(step->book->lines);
         }
@@ -115,16 +130,16 @@ static void step_end_after_error(step_record *step, steps_object *steps)
     if (steps->parent == NULL) {
         bool stopped = PyErr_ExceptionMatches(PyExc_StopIteration) ||
                        PyErr_ExceptionMatches(PyExc_GeneratorExit);
-        step_end(step, true, stopped);
+        step_end(step, STEP_LAST, stopped);
         return;
     }
     /* StopIteration carries a value that the asynchronous generator yielded. */
     if (PyErr_ExceptionMatches(PyExc_StopIteration)) {
-        step_end(step, false, true);
+        step_end(step, STEP_YIELDS, true);
         return;
     }
-    step_end(step, true, PyErr_ExceptionMatches(PyExc_StopAsyncIteration) ||
-                             PyErr_ExceptionMatches(PyExc_GeneratorExit));
+    step_end(step, STEP_LAST, PyErr_ExceptionMatches(PyExc_StopAsyncIteration) ||
+                                  PyErr_ExceptionMatches(PyExc_GeneratorExit));
 }
 
 /* StopIteration(value), also for values that the exception machinery would take apart. */
@@ -152,9 +167,11 @@ static PySendResult steps_am_send(PyObject *self, PyObject *value, PyObject **ou
     PySendResult outcome = PyIter_Send(steps->inner, value, out_result);
     if (outcome == PYGEN_ERROR) {
         step_end_after_error(&step, steps);
+    } else if (outcome == PYGEN_NEXT) {
+        step_end(&step, STEP_WAITS, true);
     } else {
         /* What an awaitable of an asynchronous generator returns is the next value. */
-        step_end(&step, outcome == PYGEN_RETURN && steps->parent == NULL, true);
+        step_end(&step, steps->parent == NULL ? STEP_LAST : STEP_YIELDS, true);
     }
     return outcome;
 }
@@ -182,6 +199,14 @@ static PyObject *steps_send(PyObject *self, PyObject *value)
     return finish_send(outcome, result);
 }
 
+static step_outcome outcome_of_forward(const steps_object *steps, const char *name)
+{
+    if (strcmp(name, "close") != 0) {
+        return STEP_WAITS;
+    }
+    return steps->parent == NULL ? STEP_LAST : STEP_YIELDS;
+}
+
 /* throw and close before the first step run nothing of the body. */
 static PyObject *forward(steps_object *steps, const char *name, PyObject *const *args,
                          Py_ssize_t nargs)
@@ -199,7 +224,7 @@ static PyObject *forward(steps_object *steps, const char *name, PyObject *const 
         if (result == NULL) {
             step_end_after_error(&step, steps);
         } else {
-            step_end(&step, strcmp(name, "close") == 0 && steps->parent == NULL, true);
+            step_end(&step, outcome_of_forward(steps, name), true);
         }
     }
     Py_DECREF(method);
