@@ -133,6 +133,10 @@ SP_API int sp_binding_open_device(const char *name, bool syncs_at_end, sp_instru
  * profiler that native code started first is taken over with its calls). */
 SP_API int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *settings,
                                 sp_error *error);
+/* What the files say of the run that are written without the binding: checkpoints, and the profile of a
+ * process that a signal ends. Copied; for this configuration. Start and end are added. */
+SP_API void sp_binding_set_metadata(sp_profiler *profiler, const sp_metadata_entry *entries,
+                                    size_t count);
 /* Ends it; calls of every region become no-ops. */
 SP_API void sp_binding_deconfigure(sp_profiler *profiler);
 SP_API bool sp_binding_is_recording(const sp_profiler *profiler);

@@ -106,6 +106,15 @@ int sp_binding_configure(sp_profiler *profiler, const sp_binding_settings *given
     return status;
 }
 
+void sp_binding_set_metadata(sp_profiler *profiler, const sp_metadata_entry *entries, size_t count)
+{
+    sp_mutex_lock(&profiler->lock);
+    sp_run_metadata_release(&profiler->metadata);
+    for (size_t i = 0; i < count; i++)
+        sp_run_metadata_add(&profiler->metadata, &entries[i]);
+    sp_mutex_unlock(&profiler->lock);
+}
+
 void sp_binding_deconfigure(sp_profiler *profiler)
 {
     sp_mutex_lock(&profiler->lock);

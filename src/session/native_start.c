@@ -100,6 +100,8 @@ static void apply(const sp_setting_value values[], sp_settings *settings)
     if (values[SP_SETTING_LABEL].is_given)
         settings->label = values[SP_SETTING_LABEL].text;
     settings->is_aggregate = settings->is_aggregate || values[SP_SETTING_AGGREGATION_MODE].flag;
+    const char *detail = values[SP_SETTING_METADATA_DETAIL].text;
+    settings->has_details = detail != NULL && strcmp(detail, "full") == 0;
     settings->track_threads = values[SP_SETTING_TRACK_THREADS].flag;
     if (values[SP_SETTING_JOURNAL].is_given)
         settings->journal = values[SP_SETTING_JOURNAL].text;

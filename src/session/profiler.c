@@ -102,6 +102,7 @@ int sp_profiler_start(sp_profiler *profiler, const sp_settings *settings, sp_err
                                        .is_aggregate = settings->is_aggregate};
     sp_bounds_fill(&profiler->settings, &profiler->texts, &recording);
     sp_profiler_release_states(profiler);
+    sp_run_metadata_release(&profiler->metadata);
     sp_os_claim_release(&profiler->claim);
     atomic_store(&profiler->has_claimed, false);
     profiler->next_id = 0;
@@ -182,6 +183,7 @@ void sp_binding_destroy(sp_profiler *profiler)
     sp_profiler_journal_destroy(profiler->journal);
     sp_profiler_release_states(profiler);
     sp_os_claim_release(&profiler->claim);
+    sp_run_metadata_release(&profiler->metadata);
     sp_arena_release(&profiler->texts);
     free(profiler);
 }

@@ -6,6 +6,7 @@
 #include "base/os/claim.h"
 #include "recorder/recording.h"
 #include "session/binding.h"
+#include "session/run_metadata.h"
 
 /* Settings of one configuration. Texts are borrowed until sp_profiler_start copies them. */
 typedef struct sp_settings {
@@ -17,6 +18,7 @@ typedef struct sp_settings {
     const char *joint_output; /* that file; NULL: in memory only */
     int64_t timeout_ns;       /* how long they wait for a rank, 0: for ever */
     bool is_aggregate, track_threads, track_tasks;
+    bool has_details; /* native: metadata_detail is 'full' */
     size_t max_memory; /* bytes for calls that are in no journal; 0: the default */
     const char *on_full; /* a choice of that setting; NULL: the default */
     const char *journal; /* "off", a folder, or NULL and "auto": beside the output */
@@ -50,6 +52,7 @@ struct sp_profiler {
     bool was_joined; /* there was one in this configuration */
     sp_settings settings;
     sp_arena texts; /* of every configuration: callers may still hold the path of an earlier one */
+    sp_run_metadata metadata; /* of a binding, for what is published without it; empty: none */
     int64_t start_ns;
     atomic_bool was_started;
     sp_checkpoints checkpoints;

@@ -99,7 +99,7 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
         {.name = "capture_region_source", FLAG, .help = "Store the source text of regions."},
     [SP_SETTING_METADATA_DETAIL] =
         {.name = "metadata_detail", .kind = SP_SETTING_CHOICE, .type = "str",
-         .initial = "minimal", .choices = details,
+         .initial = "minimal", .choices = details, .is_native = true,
          .help = "How much of the machine and the environment is stored."},
     [SP_SETTING_BUFFER_LIMIT] =
         {.name = "buffer_limit", INTEGER, .initial = "1024", .lowest = 1,

@@ -268,3 +268,26 @@ def test_without_the_module(tmp_path):
     assert done.stdout.startswith("14 the TOML module, which reads settings files, "
                                   "scope_profiler_none.so was not found; name its folder in "
                                   "SCOPE_PROFILER_MODULE_PATH")
+
+
+def test_details_of_the_machine_are_stored_on_request(tmp_path):
+    """By an independent reader; without the setting no byte of the file tells the machine."""
+    h5py = pytest.importorskip("h5py")
+    secret = {"USER": "somebody-here", "LOGNAME": "", "SLURM_JOB_ID": "4711", "LOADEDMODULES": "gcc/12:mpi",
+              "PATH": "/very/own/path:" + os.environ["PATH"]}
+    for detail in ("full", "minimal"):
+        run(tmp_path, f"file_path = '{detail}_{{rank}}.h5'\nmetadata_detail = '{detail}'\n", **secret)
+    with h5py.File(tmp_path / "full_3.h5") as file:
+        found = dict(file["metadata"].attrs)
+    assert found["source_language"] == "c"
+    assert found["user"] == "somebody-here"
+    assert found["hostname"] == os.uname().nodename
+    assert found["uname"] == " ".join(os.uname())
+    assert found["working_directory"] == str(tmp_path)
+    assert found["command_line"].startswith(f"{sys.executable} -c ")
+    assert found["command_line"].rstrip().endswith(str(LIBRARY))
+    assert list(found["modules"]) == ["gcc/12", "mpi"]
+    assert (found["SLURM_JOB_ID"], found["PATH"]) == ("4711", secret["PATH"])
+    content = (tmp_path / "minimal_3.h5").read_bytes()
+    for text in ("somebody-here", "/very/own/path", "command_line", "4711", str(tmp_path), os.uname().nodename):
+        assert text.encode() not in content, text

@@ -128,7 +128,8 @@ def test_a_finalized_profile_stays(tmp_path):
     script = """
         import time
         from scope_profiler import ProfileManager, read_h5
-        ProfileManager.setup(file_path="run.h5", checkpoint_interval=0.02)
+        ProfileManager.setup(file_path="run.h5", checkpoint_interval=0.02, label="steps",
+                             metadata_detail="full")
         region = ProfileManager.region("a")
         def record(times):
             for _ in range(times):
@@ -142,8 +143,13 @@ def test_a_finalized_profile_stays(tmp_path):
         deadline = time.monotonic() + 30
         while read_h5("run.h5")["a"].num_calls != 2 and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert read_h5("run.h5").metadata["checkpoint"] >= 1
+        found = read_h5("run.h5").metadata
+        assert found["checkpoint"] >= 1
         ProfileManager.finalize(verbose=False)
+        last = read_h5("run.h5").metadata
+        assert found["finalize_time_ns"] <= last["finalize_time_ns"]
+        del found["checkpoint"], found["finalize_time_ns"], last["finalize_time_ns"]
+        assert found == last and last["label"] == "steps" and "hostname" in last
         assert read_h5("run.h5")["a"].num_calls == 2
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], cwd=tmp_path, check=True)

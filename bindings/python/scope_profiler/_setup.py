@@ -204,6 +204,15 @@ def prepare(config: ProfilingConfig) -> dict[str, Any]:
 
 
 
+def tell_metadata(config: ProfilingConfig) -> None:
+    """Has the files that are written without Python say of the run what the last one says."""
+    is_wanted = _checkpoint_interval(config) > 0 or _signals(config)
+    if is_wanted and config._profiler is not None and config._profiler.is_enabled:
+        own = ("start_time_ns", "finalize_time_ns")
+        metadata = {key: value for key, value in config.metadata.items() if key not in own}
+        config._profiler.set_metadata(metadata)
+
+
 def start_following_tasks(config: ProfilingConfig, profiler: Any) -> None:
     """Has tasks followed if the configuration asks for it."""
     if config.track_async and not config.deactivate_profiling:

@@ -540,6 +540,7 @@ class ProfileManager:
         config._start_time_ns = (
             self._profiler.start_time_ns if self._profiler.is_enabled else _recorder.now_ns()
         )
+        _setup.tell_metadata(config)
         self._config = config
         self._state = _ACTIVE
 

@@ -670,6 +670,9 @@ static PyMethodDef profiler_methods[] = {
      "The object to run in the place of a coroutine that is to have a lane of its own."},
     {"greenlet_switched", (PyCFunction)(void (*)(void))tasks_switched, METH_FASTCALL,
      "For greenlet.settrace: a thread goes on with another greenlet."},
+    {"set_metadata", profiler_set_metadata, METH_O,
+     "set_metadata($self, metadata, /)\n--\n\n"
+     "Says of the run what files tell that are written without Python, such as checkpoints."},
     {"publish", (PyCFunction)(void (*)(void))profiler_publish, METH_VARARGS | METH_KEYWORDS,
      "Writes what was recorded, or hands it over in memory; returns a dict of counts."},
     {NULL, NULL, 0, NULL},

@@ -57,5 +57,6 @@ int profiler_wants(const profiler_object *profiler, PyObject *tags);
 
 /* publish, in publish.c */
 PyObject *profiler_publish(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *profiler_set_metadata(PyObject *self, PyObject *metadata);
 
 #endif

@@ -79,6 +79,23 @@ static int fill_metadata(PyObject *metadata, sp_binding_publication *what)
     return 0;
 }
 
+PyObject *profiler_set_metadata(PyObject *self, PyObject *metadata)
+{
+    sp_binding_publication what = {.size = sizeof what};
+    if (!PyDict_Check(metadata)) {
+        return PyErr_Format(PyExc_TypeError, "set_metadata() needs a dict, got %R", metadata);
+    }
+    int failed = fill_metadata(metadata, &what);
+    if (failed == 0) {
+        sp_profiler *recorder = ((profiler_object *)self)->recorder;
+        Py_BEGIN_ALLOW_THREADS
+        sp_binding_set_metadata(recorder, what.metadata, what.num_metadata);
+        Py_END_ALLOW_THREADS
+    }
+    free_metadata((sp_metadata_entry *)(uintptr_t)what.metadata, what.num_metadata);
+    return failed == 0 ? Py_NewRef(Py_None) : NULL;
+}
+
 static int fill_scopes(PyObject *scopes, sp_binding_publication *what)
 {
     Py_ssize_t count = PyList_GET_SIZE(scopes);
