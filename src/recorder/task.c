@@ -434,3 +434,18 @@ bool sp_task_is_current(const sp_recording *recording)
     const sp_lane *lane = sp_is_recording(recording) ? sp_current_lane(recording) : NULL;
     return lane != NULL && lane->strand != &lane->own;
 }
+
+void sp_task_where(sp_recording *recording, int64_t *out_thread, int64_t *out_task)
+{
+    *out_thread = *out_task = -1;
+    int saved_errno = errno;
+    sp_lane *lane = sp_is_recording(recording) ? sp_current_lane(recording) : NULL;
+    if (lane == NULL && sp_is_recording(recording))
+        lane = sp_lane_attach(recording);
+    if (lane != NULL) {
+        *out_thread = lane->thread_index;
+        if (lane->strand != &lane->own)
+            *out_task = (int64_t)lane->strand->index - SP_RECORD_TASK_LANES;
+    }
+    errno = saved_errno;
+}

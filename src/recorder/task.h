@@ -48,6 +48,8 @@ void sp_task_switch(sp_recording *recording, sp_task_handle *from, sp_task_handl
 
 /* Whether a task has the lane of the calling thread. */
 bool sp_task_is_current(const sp_recording *recording);
+/* Numbers of the calling thread, which gets a lane by it, and of the task that has the lane; -1: none. */
+void sp_task_where(sp_recording *recording, int64_t *out_thread, int64_t *out_task);
 
 /* Gives the lane back to its thread and frees all tasks. Under the drain lock, or nobody else knows
  * the lane. */

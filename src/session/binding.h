@@ -81,8 +81,9 @@ typedef struct sp_binding_report {
     size_t image_size;
 } sp_binding_report;
 
-/* Calls in metadata scopes: every call that lies wholly inside [start_ns, end_ns] on that thread
- * (thread -1: on any) gets the JSON object `json`, later entries winning over earlier ones. */
+/* Calls in metadata scopes: every call that lies wholly inside [start_ns, end_ns] on that thread gets the
+ * JSON object `json`, later entries winning over earlier ones. `thread` -1: on any; -2 - N: in task N,
+ * wherever it runs; INT64_MIN: on threads, not in tasks, that no entry names. */
 typedef struct sp_binding_metadata_scope {
     int64_t start_ns, end_ns;
     int64_t thread;
@@ -220,6 +221,10 @@ SP_API void sp_binding_task_switch(sp_profiler *profiler, sp_binding_task *from,
 SP_API bool sp_binding_task_is_known(sp_profiler *profiler, const sp_binding_task *task);
 /* Whether the calling thread makes a step of a task. */
 SP_API bool sp_binding_in_task(sp_profiler *profiler);
+/* Numbers of the calling thread and, in a step, of its task, as published; -1: it has none. */
+SP_API void sp_binding_where(sp_profiler *profiler, int64_t *out_thread, int64_t *out_task);
+/* Number of a task, -1 when it is not of the configuration that runs now. */
+SP_API int64_t sp_binding_task_number(sp_profiler *profiler, const sp_binding_task *task);
 
 /* Waits, not for long, until the threads that recorded are no more than these, by their idents: a
  * thread that the language has joined may still be about to end for the system. Without the GIL. */

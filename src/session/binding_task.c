@@ -86,3 +86,13 @@ bool sp_binding_in_task(sp_profiler *profiler)
 {
     return sp_task_is_current(&profiler->recording);
 }
+
+void sp_binding_where(sp_profiler *profiler, int64_t *out_thread, int64_t *out_task)
+{
+    sp_task_where(&profiler->recording, out_thread, out_task);
+}
+
+int64_t sp_binding_task_number(sp_profiler *profiler, const sp_binding_task *task)
+{
+    return sp_binding_task_is_known(profiler, task) ? (int64_t)handle_of(task).info->number : -1;
+}

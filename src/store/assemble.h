@@ -49,8 +49,12 @@ typedef struct sp_assemble_region {
     size_t position;                              /* among the regions of the run */
 } sp_assemble_region;
 
-/* Every call that lies wholly inside [start_ns, end_ns] on that thread (-1: on any) gets the JSON
- * object. On equal keys an inner scope wins over an outer one, among others the one that starts
+/* For whom a scope is, when it is not for a thread, by its number, or for all (-1): threads that no scope
+ * names, or a task, SP_SCOPE_FIRST_TASK less its number. */
+enum { SP_SCOPE_FIRST_TASK = -2 };
+#define SP_SCOPE_OTHER_THREADS INT64_MIN
+
+/* Every call that lies wholly inside [start_ns, end_ns] on that thread gets the JSON object. On equal keys an inner scope wins over an outer one, among others the one that starts
  * later, at equal intervals the later entry; what a side record says of a call wins over scopes. */
 typedef struct sp_assemble_scope {
     int64_t start_ns, end_ns, thread;

@@ -68,8 +68,9 @@ static bool collect_scopes(metadata_writer *m, const sp_ordered_call *call)
     m->found.count = 0;
     if (m->scopes.count == 0)
         return true;
-    int64_t thread = sp_assembler_lane_of(m->assembler, call->id)->thread;
-    if (!sp_scopes_find(&m->scopes, call->start, end, thread, &m->found))
+    const sp_lane_ids *lane = sp_assembler_lane_of(m->assembler, call->id);
+    int64_t where = lane->task >= 0 ? SP_SCOPE_FIRST_TASK - lane->task : lane->thread;
+    if (!sp_scopes_find(&m->scopes, call->start, end, where, &m->found))
         return false;
     for (size_t i = 0; i < m->found.count; i++) {
         const char *json = m->scopes.order[m->found.items[i]]->json;

@@ -190,8 +190,10 @@ bool sp_scopes_find(const sp_scopes *scopes, int64_t start, int64_t end, int64_t
     if (!find_in_set(scopes, set_of(scopes, ANY_THREAD), start, end, out))
         return false;
     size_t of_any = out->count;
-    if (thread != ANY_THREAD &&
-        !find_in_set(scopes, set_of(scopes, thread), start, end, out))
+    const sp_scope_set *own = thread != ANY_THREAD ? set_of(scopes, thread) : NULL;
+    if (own == NULL && thread >= ANY_THREAD)
+        own = set_of(scopes, SP_SCOPE_OTHER_THREADS);
+    if (!find_in_set(scopes, own, start, end, out))
         return false;
     if (of_any > 0 && out->count > of_any)
         qsort(out->items, out->count, sizeof *out->items, compare_positions);

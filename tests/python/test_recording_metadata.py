@@ -169,6 +169,28 @@ def test_scope_that_is_open_at_finalize(tmp_path, read):
     assert read(path).metadata("r") == [{"a": 1}, {}]
 
 
+def test_a_thread_has_its_own_scopes_or_those_that_are_open(memory_run, finish):
+    """The scope of the main thread holds in one thread that has none, not in another that has."""
+
+    def without():
+        enter("without")
+
+    def with_own():
+        with sp.metadata(own=1):
+            enter("with own")
+        enter("with own")
+
+    with sp.metadata(outer=1):
+        for work in (without, with_own):
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join(30)
+        enter("main")
+    recorded = finish()
+    assert recorded.metadata("without") == recorded.metadata("main") == [{"outer": 1}]
+    assert recorded.metadata("with own") == [{"own": 1}, {}]
+
+
 def test_factory(memory_run, finish):
     step = ProfileManager.region_factory("step", tags=["loop"])
     assert step.name == "step"

@@ -163,6 +163,83 @@ def test_an_interval_of_an_asynchronous_generator_goes_on_while_its_task_waits(p
     assert results.get_region("release")[0].parent_ids.tolist() == [ids[2]]
 
 
+def with_metadata(results, name):
+    """[(number of the task or -1, metadata)] in order of the starts."""
+    region = results.get_region(name)[0]
+    return list(zip(region.task_ids.tolist(), region.event_metadata or [{}] * region.num_calls))
+
+
+def test_metadata_scopes_cover_their_task_and_what_it_starts(path):
+    """Two tasks hold scopes at once. Neither's values reach the other, a task made outside of both, or
+    callbacks; a task and a thread that are started inside get them."""
+
+    def enter(name):
+        with ProfileManager.region(name):
+            pass
+
+    async def child():
+        enter("child")
+
+    async def work(number, barrier, go):
+        with ProfileManager.metadata(number=number):
+            await barrier(number)
+            enter("own")
+            if number == 1:
+                await asyncio.create_task(child())
+            await go.wait()
+        enter("after")
+
+    async def main():
+        both, go = asyncio.Event(), asyncio.Event()
+        arrived = []
+
+        async def barrier(number):
+            arrived.append(number)
+            if len(arrived) == 2:
+                both.set()
+            await both.wait()
+
+        tasks = [asyncio.create_task(work(number, barrier, go)) for number in (1, 2)]
+        while len(arrived) < 2:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
+        await asyncio.create_task(child())
+        asyncio.get_running_loop().call_soon(enter, "callback")
+        await asyncio.sleep(0.01)
+        go.set()
+        await asyncio.gather(*tasks)
+
+    results = record(path, main)
+    assert sorted(values["number"] for _, values in with_metadata(results, "own")) == [1, 2]
+    assert len({task for task, _ in with_metadata(results, "own")}) == 2
+    assert [values for _, values in with_metadata(results, "child")] == [{"number": 1}, {}]
+    assert with_metadata(results, "callback") == [(-1, {})]
+    assert [values for _, values in with_metadata(results, "after")] == [{}, {}]
+
+
+def test_metadata_scopes_of_a_task_hold_in_its_threads_and_eager_tasks(path):
+    def block():
+        with ProfileManager.region("block"):
+            pass
+
+    async def made():
+        with ProfileManager.region("made"):
+            await asyncio.sleep(0)
+
+    async def main():
+        if sys.version_info >= (3, 12):
+            asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
+        with ProfileManager.metadata(step=1, part="a"):
+            with ProfileManager.metadata(part="b"):
+                await asyncio.to_thread(block)
+                task = asyncio.create_task(made())
+                await task
+
+    results = record(path, main)
+    assert [values for _, values in with_metadata(results, "block")] == [{"step": 1, "part": "b"}]
+    assert [values for _, values in with_metadata(results, "made")] == [{"step": 1, "part": "b"}]
+
+
 def test_region_inside_a_step_that_never_waits_has_no_await_time(path):
     async def main():
         with ProfileManager.region("busy"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from contextvars import ContextVar
 
+from ._scopes import HeldScopes
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -152,9 +154,12 @@ class MetadataScope:
     def __enter__(self) -> dict[str, Any]:
         scopes = self._manager._scopes
         scopes.check_allowed()
-        merged = {**scopes.current.get(), **self._values}
-        token = scopes.current.set(merged)
-        self._entered.append((token, scopes.begin(merged)))
+        held = scopes.current.get()
+        merged = {**held.values, **self._values}
+        entry = scopes.begin(merged)
+        entries = held.entries if entry is None else (*held.entries, entry)
+        token = scopes.current.set(HeldScopes(merged, entries))
+        self._entered.append((token, entry))
         return dict(merged)
 
     def __exit__(

@@ -6,6 +6,7 @@ import functools
 from importlib import import_module
 
 from ._recorder import task_is
+from ._scopes import scopes_of_task
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def _following(original: Any) -> Any:
         followed = coro
         for profiler in _followers:
             followed = profiler.follow(followed)
+            scopes_of_task(profiler, followed, options.get("context"))
         task = original(self, followed, **options)
         if followed is not coro:
             task_is(followed, task)

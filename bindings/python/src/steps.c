@@ -324,6 +324,17 @@ PyObject *steps_follow(profiler_object *profiler, PyObject *coroutine)
     return (PyObject *)steps;
 }
 
+const followed_task *steps_task(const profiler_object *profiler, PyObject *followed)
+{
+    for (PyObject *at = followed; Py_TYPE(at) == profiler->state->task_type;
+         at = ((steps_object *)at)->inner) {
+        if (((steps_object *)at)->profiler == profiler) {
+            return ((steps_object *)at)->task;
+        }
+    }
+    return NULL;
+}
+
 PyObject *steps_task_is(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     const recorder_state *state = PyModule_GetState(module);

@@ -11,6 +11,8 @@
 /* An object to run in the place of a coroutine that is to have a lane of its own; what is none, or is
  * followed already, is given back. */
 PyObject *steps_follow(profiler_object *profiler, PyObject *coroutine);
+/* The task of that profiler which such an object runs, NULL: it is none. */
+const struct followed_task *steps_task(const profiler_object *profiler, PyObject *followed);
 /* The task object that runs it. */
 PyObject *steps_task_is(PyObject *module, PyObject *const *args, Py_ssize_t nargs);
 

@@ -135,6 +135,23 @@ PyObject *tasks_follow(PyObject *self, PyObject *coroutine)
     return steps_follow(profiler, coroutine);
 }
 
+PyObject *tasks_where(PyObject *self, PyObject *ignored)
+{
+    (void)ignored;
+    int64_t thread;
+    int64_t task;
+    sp_binding_where(((profiler_object *)self)->recorder, &thread, &task);
+    return Py_BuildValue("LL", (long long)thread, (long long)task);
+}
+
+PyObject *tasks_number(PyObject *self, PyObject *followed)
+{
+    profiler_object *profiler = (profiler_object *)self;
+    const followed_task *task = steps_task(profiler, followed);
+    int64_t number = task == NULL ? -1 : sp_binding_task_number(profiler->recorder, &task->task);
+    return PyLong_FromLongLong(number);
+}
+
 /* ---- greenlets ------------------------------------------------------------------------------ */
 
 static const char greenlet_key[] = "scope_profiler.greenlet";

@@ -33,6 +33,8 @@ int task_is(followed_task *task, PyObject *object);
 /* Methods of a profiler. follow(coroutine) -> the object to run in its place;
  * greenlet_switched(event, (origin, target)) for greenlet.settrace. */
 PyObject *tasks_follow(PyObject *self, PyObject *coroutine);
+PyObject *tasks_where(PyObject *self, PyObject *ignored);
+PyObject *tasks_number(PyObject *self, PyObject *followed);
 PyObject *tasks_switched(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
 
 #endif

@@ -144,6 +144,33 @@ static void scopes_without_an_object_are_left_out(void)
     sp_scopes_release(&scopes);
 }
 
+/* "{}" of thread 1 holds no call: it keeps the scopes of others away from that thread. */
+static void scopes_of_tasks_and_of_threads_without(void)
+{
+    enum { TASK_0 = SP_SCOPE_FIRST_TASK, TASK_1 = SP_SCOPE_FIRST_TASK - 1 };
+    const sp_assemble_scope given[] = {
+        {10, 20, TASK_0, "{\"a\":1}"},
+        {10, 20, SP_SCOPE_OTHER_THREADS, "{\"a\":1}"},
+        {10, 9, 1, "{}"},
+        {12, 18, 2, "{\"b\":1}"},
+    };
+    const struct { int64_t where; int position; } cases[] = {
+        {TASK_0, 0}, {TASK_1, -1}, {0, 1}, {-1, 1}, {1, -1}, {2, 3},
+    };
+    sp_scopes scopes = {0};
+    sp_scope_list found = {0};
+    uint64_t bad = 0;
+    CHECK(sp_scopes_build(&scopes, given, 4, &bad) && bad == 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK(sp_scopes_find(&scopes, 13, 17, cases[i].where, &found));
+        CHECK(found.count == (cases[i].position >= 0));
+        if (found.count == 1)
+            CHECK(scopes.order[found.items[0]] == &given[cases[i].position]);
+    }
+    sp_vector_release(&found);
+    sp_scopes_release(&scopes);
+}
+
 /* ---- In an assembly -------------------------------------------------------------------------*/
 
 static bool look_up(const void *context, uint32_t region, sp_assemble_region *out)
@@ -282,6 +309,7 @@ int main(void)
     RUN(later_objects_win);
     RUN(scopes_agree_with_the_product);
     RUN(scopes_without_an_object_are_left_out);
+    RUN(scopes_of_tasks_and_of_threads_without);
     RUN(scopes_by_hand);
     RUN(random_programs_agree);
     return check_result();
