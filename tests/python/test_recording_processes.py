@@ -194,6 +194,54 @@ def test_worker_process_by_fork_and_by_spawn(tmp_path, run_python, read):
     assert read(path).calls("work") == 1
 
 
+WORKERS = """
+import os, sys
+import scope_profiler as sp
+
+@sp.profile("work")
+def work(x):
+    return x * 2
+
+def in_a_session(job):
+    folder, number, times = job
+    path = os.path.join(folder, f"worker{number}.h5")
+    with sp.session(file_path=path, verbose=False):
+        return path, sum(work(1) for _ in range(times))
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_workers_of_pools_and_executors_write_files_of_their_own(method, tmp_path, run_python, read):
+    """Workers of a pool and of an executor; each records 3 and 4 calls, the parent one."""
+    (tmp_path / "workers.py").write_text(WORKERS)
+    text = f"""
+        import concurrent.futures, multiprocessing
+        from workers import in_a_session, work
+
+        if __name__ == "__main__":
+            folder = os.path.dirname(path)
+            context = multiprocessing.get_context("{method}")
+            with sp.session(file_path=path, verbose=False):
+                with sp.region("all"):
+                    with context.Pool(2) as pool:
+                        [first] = pool.map(in_a_session, [(folder, 0, 3)])
+                    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as executor:
+                        second = executor.submit(in_a_session, (folder, 1, 4)).result()
+                    work(1)
+            print(first[1], second[1])
+    """
+    path = tmp_path / "run.h5"
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
+    script = tmp_path / "main.py"
+    script.write_text(program(text))
+    code = "import runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+    done = run_python(code, script, path, env=environment)
+    assert (done.returncode, done.stdout) == (0, "6 8\n"), done.stderr
+    workers = [tmp_path / f"worker{i}.h5" for i in range(2)]
+    assert (read(path).calls("work"), read(path).calls("all")) == (1, 1)
+    assert [read(worker).calls("work") for worker in workers] == [3, 4]
+
+
 def test_another_interpreter_of_the_process_does_not_take_the_run(tmp_path, run_python, read):
     """It may record beside it, with a manager of its own."""
     path = tmp_path / "run.h5"
