@@ -73,6 +73,19 @@ static void add_device(opened *all, const char *backend, bool syncs_at_end)
         sp_complain("%s; recording goes on without", error.text);
 }
 
+/* Counters, and beside them what they were measured with. */
+static void add_markers(opened *all)
+{
+    static const char *const environment[] = {"environment"};
+    sp_instrument_request request = {.size = sizeof request};
+    size_t before = all->count;
+    add(all, "likwid", &request);
+    request.items = environment;
+    request.num_items = 1;
+    if (all->count > before)
+        add(all, "likwid", &request);
+}
+
 static void say(const char *text)
 {
     sp_complain("%s", text);
@@ -97,6 +110,8 @@ sp_instruments *sp_instruments_of_settings(const sp_setting_value values[SP_NUM_
     if (values[SP_SETTING_USE_GPU_TIMING].flag)
         add_device(&all, values[SP_SETTING_GPU_TIMING_BACKEND].text,
                    values[SP_SETTING_GPU_SYNC_ON_EXIT].flag);
+    if (values[SP_SETTING_USE_LIKWID].flag)
+        add_markers(&all);
     if (values[SP_SETTING_USE_NVTX].flag)
         add_ranges(&all, &request);
     sp_instruments *set = NULL;

@@ -28,7 +28,7 @@ static const sp_setting table[SP_NUM_SETTINGS] = {
         {.name = "label", TEXT, .is_native = true,
          .help = "Name of the run in titles and legends."},
     [SP_SETTING_USE_LIKWID] =
-        {.name = "use_likwid", FLAG, .help = "Hardware counters through LIKWID markers."},
+        {.name = "use_likwid", FLAG, .is_native = true, .help = "Hardware counters through LIKWID markers."},
     [SP_SETTING_PERF_EVENTS] =
         {.name = "perf_events", .kind = SP_SETTING_EVENTS, .type = "str | Iterable[str]",
          .choices = events, .is_native = true,

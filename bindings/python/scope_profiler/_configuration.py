@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 #: Setting -> module that it needs, None for a part that this build lacks.
 _INSTRUMENTS = {
-    "use_likwid": "pylikwid",
     "profile_mpi_calls": "mpi4py",
 }
 
@@ -127,6 +126,7 @@ class ProfilingConfig:
         self._format = "hdf5"
         self._memory_capture: Any = None
         self._lines: Any = None
+        self._likwid: Any = None
 
     def _communicator(self) -> Any:
         if self._settings["deactivate_profiling"]:
@@ -248,18 +248,22 @@ class ProfilingConfig:
             self._memory_capture.stop()
 
     def pylikwid_markerinit(self) -> None:
-        """Starts the LIKWID markers, if they are used."""
+        """Has no effect, `setup` has started the markers; kept for programs that call it."""
 
     def pylikwid_markerclose(self) -> None:
-        """Ends the LIKWID markers, if they are used."""
+        """Ends the LIKWID markers, if they are used, and reads what they counted; once."""
+        if self._likwid is not None and self._profiler is not None:
+            self._likwid.close(list(self._profiler.regions))
 
     def collect_likwid_results(self) -> dict[str, Any]:
-        """Counter results by tag; empty without LIKWID."""
-        return {}
+        """Counter results by tag; empty without LIKWID and before the markers are closed."""
+        return {} if self._likwid is None else self._likwid.results()
 
     def likwid_environment(self) -> dict[str, str]:
         """Variables of the environment that steer LIKWID."""
-        return {key: value for key, value in os.environ.items() if key.startswith("LIKWID_")}
+        from .likwid_data import likwid_environment
+
+        return likwid_environment()
 
     @classmethod
     def reset(cls) -> None:

@@ -128,14 +128,15 @@ def _job(config: Any) -> dict[str, Any]:
 
 def _extras(config: Any, in_memory: bool) -> list[tuple[str, str]]:
     """What instruments of the Python half found, as named texts of this rank."""
+    texts = [] if config._likwid is None else config._likwid.texts(config._rank)
     if config._lines is None:
-        return []
+        return texts
     records = config._lines.records(since_written=not in_memory)
     if not records:
-        return []
+        return texts
     from ._records import _text
 
-    return [("json_line_profile", _text(config._rank, records))]
+    return [*texts, ("json_line_profile", _text(config._rank, records))]
 
 
 def _publish(manager: ProfileManager, is_last: bool) -> dict[str, Any]:
@@ -252,6 +253,7 @@ def publish(
     """Writes, reads back and prints the run of a manager that records."""
     config = manager._config
     config.stop_memory_profiling()
+    config.pylikwid_markerclose()
     report = _publish(manager, is_last)
     if manager._session is not None:
         manager._session.mark_finalized()  # whatever becomes of the summary, the file is complete

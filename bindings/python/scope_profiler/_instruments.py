@@ -33,12 +33,21 @@ def _nvtx(config: ProfilingConfig) -> tuple[object, ...]:
         return ()
 
 
+def _likwid(config: ProfilingConfig) -> tuple[object, ...]:
+    if not config.use_likwid or config.deactivate_profiling:
+        return ()
+    from ._likwid import LikwidRun
+
+    config._likwid = LikwidRun()
+    return config._likwid.open()
+
+
 def open_instruments(config: ProfilingConfig) -> tuple[object, ...]:
     """Returns the instruments of the recorder, in the order in which they are read.
 
     Raises:
         PerfEventError: Events cannot be counted here; the text says what to do.
-        ImportError: The module of the wanted GPU timing back end is not installed.
+        ImportError: The module of the wanted GPU timing back end is not installed, or LIKWID.
         RuntimeError: There is no GPU timing back end here.
         OSError: The NVTX tool cannot be loaded.
     """
@@ -53,5 +62,6 @@ def open_instruments(config: ProfilingConfig) -> tuple[object, ...]:
         from .gpu_timing import open_instrument as open_device_times
 
         opened.append(open_device_times(config.gpu_timing_backend, config.gpu_sync_on_exit))
+    opened.extend(_likwid(config))
     opened.extend(_nvtx(config))
     return tuple(opened)
