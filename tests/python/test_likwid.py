@@ -34,7 +34,8 @@ with sp.session(output="run.h5", verbose=False, use_likwid=True):
 @pytest.fixture(scope="module")
 def stub(tmp_path_factory):
     library = tmp_path_factory.mktemp("likwid") / "likwid_stub.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, SOURCE, "-lpthread"], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, SOURCE, "-lpthread",
+                    "-Wl,-soname,liblikwid.so.5"], check=True)
     return library
 
 
@@ -95,6 +96,14 @@ def test_markers_of_the_program_are_left_to_it(stub, tmp_path):
     assert log.count("init 1") == 1 and log[-1] == "close 1" and log.count("close 1") == 1
     results = scope_profiler.load(tmp_path / "run.h5")
     check(results.get_likwid_region("a/b"), "marker_api", ["event 0", "event 1"], NO_METRICS)
+
+
+@needs_compiler
+def test_markers_end_with_a_program_that_does_not_finalize(stub, tmp_path):
+    done = run([sys.executable, "-c", "import scope_profiler as sp; sp.setup(output=None, use_likwid=True)"],
+               stub, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "log").read_text().count("close") == 1
 
 
 @needs_compiler

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -10,6 +12,8 @@ if TYPE_CHECKING:
     from .likwid_data import LikwidRegionResult
 
 
+#: The process that started the markers here: a forked child has no part in them.
+_owner = 0
 _were_closed = False
 
 
@@ -20,12 +24,21 @@ def _warn(text: str) -> None:
 
 
 def _are_up() -> bool:
-    from ._likwid_library import Library
+    """Whether the program has started the markers: only then is its library there already."""
+    from ._likwid_library import Library, loaded
+    from .likwid_data import markers_available
 
-    try:
-        return Library().are_up()
-    except (OSError, AttributeError):
-        return False
+    return markers_available() and loaded() is not None and Library().are_up()
+
+
+def _close() -> None:
+    """Ends the markers, and LIKWID writes its file; once."""
+    global _were_closed
+    if not _were_closed and _owner == os.getpid():
+        from ._likwid_library import Library
+
+        _were_closed = True
+        Library().markerclose()
 
 
 class LikwidRun:
@@ -44,25 +57,31 @@ class LikwidRun:
         Raises:
             ImportError: There is no LIKWID.
         """
+        global _owner
         from ._recorder import open_instrument
 
         if _were_closed:
             _warn("use_likwid: an earlier run of this process has closed LIKWID's markers for good")
             self._results = {}
             return ()
-        self._is_ours = not _are_up()
+        self._is_ours = _owner == os.getpid() or not _are_up()
         try:
-            return (open_instrument("likwid", ["markers"]),)
+            instrument = open_instrument("likwid", ["markers"])
         except OSError as error:
             raise ImportError(str(error), name="pylikwid") from None
         except RuntimeError as error:
             _warn(str(error))
             self._results = {}
             return ()
+        if self._is_ours and _owner != os.getpid():
+            import atexit
+
+            atexit.register(_close)
+            _owner = os.getpid()
+        return (instrument,)
 
     def close(self, tags: Iterable[str]) -> None:
         """Ends the markers and reads what was counted, once: from the richest source that answers."""
-        global _were_closed
         if self._results is not None:
             return
         from . import likwid_data
@@ -72,16 +91,13 @@ class LikwidRun:
         snapshots = likwid_data.collect_region_snapshots(library, tags)
         cpu = library.getprocessorid()
         if self._is_ours:
-            library.markerclose()
-            _were_closed = True
+            _close()
             self._results = likwid_data.collect_marker_results_isolated() or self._from_file()
         if not self._results:
             self._results = likwid_data.snapshots_to_results(snapshots, cpu)
 
     @staticmethod
     def _from_file() -> dict[str, LikwidRegionResult]:
-        import os
-
         from .likwid_data import parse_marker_file
 
         try:

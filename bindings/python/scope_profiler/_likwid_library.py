@@ -31,17 +31,25 @@ def _paths() -> Iterator[str]:
     yield from _NAMES
 
 
+def loaded() -> ctypes.CDLL | None:
+    """Returns the library that the process has, which pylikwid or the program may have brought in."""
+    for name in _NAMES:
+        try:
+            return ctypes.CDLL(name, mode=os.RTLD_NOW | os.RTLD_NOLOAD)
+        except OSError:
+            continue
+    return None
+
+
 def library() -> ctypes.CDLL:
     """Returns LIKWID's library.
 
     Raises:
         OSError: There is none, or none that can be loaded.
     """
-    for name in _NAMES:
-        try:  # that of the process, which pylikwid may have brought in
-            return ctypes.CDLL(name, mode=os.RTLD_NOW | os.RTLD_NOLOAD)
-        except OSError:
-            continue
+    present = loaded()
+    if present is not None:
+        return present
     for path in _paths():
         if os.path.isdir(path):
             continue

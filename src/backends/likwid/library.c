@@ -16,7 +16,7 @@ enum { NUM_NAMES = sizeof file_names / sizeof *file_names };
 
 static struct {
     likwid_functions functions;
-    bool is_there;
+    bool is_there, was_there;
     sp_error error;
 } found;
 
@@ -81,6 +81,7 @@ static void *open_beside_command(void)
 static void *open_library(void)
 {
     void *library = open_loaded();
+    found.was_there = library != NULL;
     library = library != NULL ? library : open_of_environment();
     library = library != NULL ? library : open_beside_command();
     for (int i = 0; i < NUM_NAMES && library == NULL; i++)
@@ -132,4 +133,9 @@ const likwid_functions *sp_likwid_library(sp_error *error)
     if (!found.is_there && error != NULL)
         *error = found.error;
     return found.is_there ? &found.functions : NULL;
+}
+
+bool sp_likwid_library_was_there(void)
+{
+    return found.was_there;
 }

@@ -26,5 +26,8 @@ typedef struct likwid_functions {
  * LIKWID_ROOT, LIKWID_PREFIX), the one beside likwid-perfctr, the system's. Once in the life of the
  * process. NULL with SP_ERR_NO_MODULE. */
 const likwid_functions *sp_likwid_library(sp_error *error);
+/* Whether the process had it before: then the program may have started the markers. LIKWID complains when it
+ * is asked while they are not up, so it is not asked for nothing. */
+bool sp_likwid_library_was_there(void);
 
 #endif

@@ -18,13 +18,14 @@ static struct {
     sp_mutex lock;
     /* The markers were started here; closed at exit, but in no forked child. */
     bool is_ours, is_watched;
+    bool is_closed_here; /* else whoever collects the results closes them */
 } started = {.lock = SP_MUTEX_INIT};
 
 /* likwid-perfctr reads what this writes once the program has ended. */
 static void close_at_exit(void)
 {
     const likwid_functions *likwid = sp_likwid_library(NULL);
-    if (likwid != NULL && started.is_ours && likwid->num_groups() > 0)
+    if (likwid != NULL && started.is_ours && started.is_closed_here)
         likwid->close();
 }
 
@@ -46,8 +47,9 @@ static const char *missing_variable(void)
 static int start_markers(const likwid_functions *likwid, sp_error *error)
 {
     const char *missing = missing_variable();
-    if (likwid->num_groups() > 0)
-        return SP_OK; /* the program has them up */
+    bool may_be_up = missing == NULL && sp_likwid_library_was_there();
+    if (started.is_ours || (may_be_up && likwid->num_groups() > 0))
+        return SP_OK;
     if (missing != NULL)
         return sp_fail(error, SP_ERR_UNSUPPORTED,
                        "use_likwid: %s is not set, so nothing is counted; run the program under "
@@ -173,6 +175,7 @@ static int open_markers(bool has_results, sp_instrument *out, sp_error *error)
         return sp_fail(error, trouble.status, "%s", trouble.text);
     sp_mutex_lock(&started.lock);
     int status = start_markers(likwid, error);
+    started.is_closed_here = started.is_closed_here || has_results;
     sp_mutex_unlock(&started.lock);
     if (status != SP_OK)
         return status;
