@@ -107,6 +107,34 @@ def test_markers_end_with_a_program_that_does_not_finalize(stub, tmp_path):
 
 
 @needs_compiler
+def test_a_forked_child_leaves_the_markers_to_its_parent(stub, tmp_path):
+    code = (
+        "import os, sys\nimport scope_profiler as sp\nsp.setup(output=None, use_likwid=True)\n"
+        "child = os.fork()\nif child == 0:\n    sys.exit(0)\n"
+        "assert os.waitpid(child, 0)[1] == 0\nprint(open('log').read().count('close'))"
+    )
+    done = run([sys.executable, "-W", "ignore", "-c", code], stub, tmp_path)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "0\n")
+    assert (tmp_path / "log").read_text().count("close") == 1
+
+
+def has_likwid():
+    import ctypes
+
+    try:
+        return bool(ctypes.CDLL("liblikwid.so.5"))
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_likwid(), reason="LIKWID is not installed")
+def test_the_library_of_the_system_has_all_functions(tmp_path):
+    done = run([sys.executable, "-c", PYTHON], "", tmp_path, LIKWID_LIB=None, LIKWID_MODE=None)
+    assert done.returncode == 0
+    assert "LIKWID_MODE is not set" in done.stderr and "ERROR" not in done.stderr
+
+
+@needs_compiler
 def test_markers_are_had_once(stub, tmp_path):
     done = run([sys.executable, "-c", PYTHON + PYTHON], stub, tmp_path)
     assert done.returncode == 0 and "an earlier run of this process has closed" in done.stderr
