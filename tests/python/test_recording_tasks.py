@@ -537,6 +537,27 @@ def test_greenlets_that_overlap_without_nesting(path):
     assert all(task.done and task.steps == 2 for task in results.tasks[0])
 
 
+def test_metadata_scopes_of_greenlets_are_their_own(path):
+    """The greenlet switches back inside its scope, and what the thread does then is not in it."""
+    greenlet = pytest.importorskip("greenlet")
+
+    def work(main):
+        with ProfileManager.metadata(of="greenlet"):
+            with ProfileManager.region("inside"):
+                pass
+            main.switch()
+
+    with ProfileManager.session(file_path=path, track_async=True, verbose=False):
+        other = greenlet.greenlet(functools.partial(work, greenlet.getcurrent()))
+        other.switch()
+        with ProfileManager.region("between"):
+            pass
+        other.switch()
+    results = read_h5(path)
+    assert with_metadata(results, "inside") == [(0, {"of": "greenlet"})]
+    assert with_metadata(results, "between") == [(-1, {})]
+
+
 def test_loops_of_uvloop_are_followed_without_help(path):
     uvloop = pytest.importorskip("uvloop")
 
