@@ -600,6 +600,11 @@ SP_API int sp_plot_parse_kind(const char *name, sp_plot_kind *out, sp_error *err
 /* What the file of that kind is called: "<stem>_data.csv"; NULL when there is no such kind. */
 SP_API const char *sp_plot_file_stem(sp_plot_kind kind);
 
+/* The colour of a region in figures and reports, "#rrggbb": it follows from the name alone, so that a region
+ * has it in every figure. */
+enum { SP_COLOR_TEXT = 8 };
+SP_API void sp_plot_region_color(const char *name, char out[SP_COLOR_TEXT]);
+
 /* Zero-initialise and set `size`. Times are seconds since the first entry of the run. */
 typedef struct sp_plot_options {
     size_t size;

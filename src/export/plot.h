@@ -42,7 +42,7 @@ void sp_plot_real(sp_plot *plot, double value); /* NaN: none */
 void sp_plot_seconds(sp_plot *plot, int64_t ns);
 void sp_plot_none(sp_plot *plot);
 
-/* A colour for each name, spread over a palette of twenty; JSON only. */
+/* The colour of each name (base/colour.h); JSON only. */
 void sp_plot_add_colors(sp_plot *plot, const char *const *names, size_t count);
 /* The same for all regions of the runs: by name, or in the order in which they come. */
 int sp_plot_add_region_colors(sp_plot *plot, bool by_name, sp_error *error);

@@ -1,8 +1,10 @@
 /* plot_table.c - rows of cells as CSV or JSON. */
+#include "base/colour.h"
 #include "base/error.h"
 #include "export/plot.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- Rows ------------------------------------------------------------------------------------*/
@@ -106,17 +108,9 @@ void sp_plot_seconds(sp_plot *plot, int64_t ns)
 
 /* ---- Colours ---------------------------------------------------------------------------------*/
 
-/* Twenty colours that are easy to tell apart, each second one a light form of the one before it. */
-static const char *const palette[] = {
-    "#1f77b4", "#aec7e8", "#ff7f0e", "#ffbb78", "#2ca02c", "#98df8a", "#d62728",
-    "#ff9896", "#9467bd", "#c5b0d5", "#8c564b", "#c49c94", "#e377c2", "#f7b6d2",
-    "#7f7f7f", "#c7c7c7", "#bcbd22", "#dbdb8d", "#17becf", "#9edae5"};
-enum { COLORS = sizeof palette / sizeof *palette };
-
-static size_t color_of(size_t i, size_t count)
+void sp_plot_region_color(const char *name, char out[SP_COLOR_TEXT])
 {
-    size_t at = count < 2 ? 0 : i * COLORS / (count - 1);
-    return at < COLORS ? at : COLORS - 1;
+    snprintf(out, SP_COLOR_TEXT, "#%06x", (unsigned)sp_colour_of_region(name) & 0xffffffu);
 }
 
 void sp_plot_add_colors(sp_plot *plot, const char *const *names, size_t count)
@@ -127,7 +121,9 @@ void sp_plot_add_colors(sp_plot *plot, const char *const *names, size_t count)
     sp_layout_open(&plot->layout, '{');
     for (size_t i = 0; i < count; i++) {
         sp_layout_key(&plot->layout, names[i]);
-        sp_layout_text(&plot->layout, palette[color_of(i, count)]);
+        char text[SP_COLOR_TEXT];
+        sp_plot_region_color(names[i], text);
+        sp_layout_text(&plot->layout, text);
     }
     sp_layout_close(&plot->layout, '}');
 }

@@ -1,8 +1,9 @@
 // Colours of regions. They depend on names alone, so that a region looks the same in every chart and in
 // every report of a program. Ten hues that people with any of the common colour deficiencies can tell apart
-// (after Okabe and Ito, and Tol), each in three depths.
+// (found by maximizing the least distance under either red-green blindness), each in three depths. The
+// library has the same table and rule in src/base/colour.c.
 
-const HUES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c7a1f", "#6a51a3", "#44aa99", "#aa4466"];
+const HUES = ["#09569c", "#f8a808", "#3bc39d", "#a58ffe", "#5cbed8", "#cb550c", "#b2bf6c", "#2641c9", "#865336", "#8d2a5a"];
 const DEPTHS = 3;
 const SESSION = "scope_profiler.session";
 const SESSION_COLOUR = "#8a93a3";

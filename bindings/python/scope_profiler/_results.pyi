@@ -305,6 +305,7 @@ class Run:
         file_path: str | None = None,
     ) -> str: ...
 
+def region_color(name: str, /) -> str: ...
 def format_rows(
     rows: Sequence[Mapping[str, Any]],
     exclusive_percent: bool = False,

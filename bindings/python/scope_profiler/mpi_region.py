@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import _columns
-from ._results import Run, Statistics
+from ._results import Run, Statistics, region_color
 from .region import Region, summary_of
 
 TYPE_CHECKING = False
@@ -15,13 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MPIRegion"]
 
-# Twenty hues of similar weight; neighbours in the list are easy to tell apart.
-_COLORS = (
-    "#3b6fb6", "#d97a2b", "#3f9b57", "#c5483f", "#8a63b5", "#8c6248", "#cf6fae", "#6f7a80",
-    "#a8a43a", "#3aa3b0", "#6d8fd0", "#e0a458", "#79b979", "#dd7f78", "#af90cf", "#b08a70",
-    "#dd9cc8", "#97a1a6", "#c4c072", "#76bfc8",
-)  # fmt: skip
-
 _REDUCTIONS: dict[str, Callable[[list[Any]], Any]] = {
     "max": max,
     "mean": lambda values: sum(values) / len(values),
@@ -31,10 +24,8 @@ _REDUCTIONS: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def color_of(name: str) -> str:
-    """Returns the color ``#rrggbb`` of a region name, the same in every process."""
-    import zlib
-
-    return _COLORS[zlib.crc32(name.encode("utf-8", "replace")) % len(_COLORS)]
+    """Returns the color ``#rrggbb`` of a region name, the same in every figure and report."""
+    return region_color(name)
 
 
 class MPIRegion:

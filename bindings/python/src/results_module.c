@@ -54,6 +54,8 @@ static void results_free(void *module)
 #define KEYWORDS(function) (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
 
 static PyMethodDef results_functions[] = {
+    {"region_color", results_region_color, METH_O,
+     "region_color($module, name, /)\n--\n\nThe colour of a region as '#rrggbb', by its name."},
     {"format_rows", KEYWORDS(results_format_rows),
      "format_rows($module, rows, exclusive_percent=False, columns=None, suppress_notes=False, "
      "color=False, title=None, file_path=None, total_time=None)\n--\n\n"

@@ -169,6 +169,7 @@ PyObject *results_format_rows(PyObject *module, PyObject *args, PyObject *kwargs
 PyObject *results_report(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *results_compare(PyObject *module, PyObject *args, PyObject *kwargs);      /* results_compare.c */
 PyObject *results_compare_rows(PyObject *module, PyObject *args, PyObject *kwargs); /* the same */
+PyObject *results_region_color(PyObject *module, PyObject *name); /* results_plot.c */
 PyObject *results_export_plot_data(PyObject *module, PyObject *args, PyObject *kwargs); /* results_plot.c */
 PyObject *results_recover(PyObject *module, PyObject *args); /* results_recover.c */
 PyObject *results_format_cells(PyObject *module, PyObject *args, PyObject *kwargs);

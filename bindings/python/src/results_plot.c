@@ -142,3 +142,17 @@ PyObject *results_export_plot_data(PyObject *module, PyObject *args, PyObject *k
     release_request(&request);
     return answer;
 }
+
+PyObject *results_region_color(PyObject *module, PyObject *name)
+{
+    char color[SP_COLOR_TEXT];
+    (void)module;
+    /* A name with half a character in it has a colour as well. */
+    PyObject *bytes = PyUnicode_AsEncodedString(name, "utf-8", "replace");
+    if (bytes == NULL) {
+        return NULL;
+    }
+    sp_plot_region_color(PyBytes_AS_STRING(bytes), color);
+    Py_DECREF(bytes);
+    return PyUnicode_FromString(color);
+}

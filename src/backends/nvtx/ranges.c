@@ -1,11 +1,14 @@
 /* ranges.c - every call of a recording as a range of an NVTX tool. */
-#include "backends/nvtx/colour.h"
 #include "backends/nvtx/ranges.h"
 #include "backends/nvtx/tool.h"
+#include "base/colour.h"
 #include "base/error.h"
 #include "base/vector.h"
 
 #include <stdlib.h>
+
+/* Colours of a tool say how much shows through. */
+static const uint32_t OPAQUE = UINT32_C(0xff) << 24;
 
 /* How a region looks, made at its first call on the thread. */
 typedef struct region_look {
@@ -57,7 +60,7 @@ static const region_look *look_of(const nvtx_tool *tool, thread_ranges *ranges,
     }
     region_look *look = &ranges->looks.items[at];
     if (look->colour == 0) {
-        look->colour = sp_nvtx_colour(call->name);
+        look->colour = OPAQUE | sp_colour_of_region(call->name);
         if (tool->register_string != NULL)
             look->string = tool->register_string(tool->domain, call->name);
     }

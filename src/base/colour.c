@@ -1,17 +1,17 @@
-#include "backends/nvtx/colour.h"
+#include "base/colour.h"
 
 #include <stddef.h>
 #include <string.h>
 
 /* Ten hues in three depths each: the table and the hash of viewer/src/palette.ts. */
-static const uint32_t palette[10][3] = {
-    {0x0072b2, 0x4799c8, 0x00598b}, {0xe69f00, 0xedba47, 0xb37c00}, {0x009e73, 0x47b99a, 0x007b5a},
-    {0xcc79a7, 0xda9fc0, 0x9f5e82}, {0x56b4e9, 0x85c9ef, 0x438cb6}, {0xd55e00, 0xe18b47, 0xa64900},
-    {0x8c7a1f, 0xac9f5e, 0x6d5f18}, {0x6a51a3, 0x9482bd, 0x533f7f}, {0x44aa99, 0x78c2b6, 0x358577},
-    {0xaa4466, 0xc27891, 0x853550}};
+static const uint32_t palette[SP_COLOUR_HUES][SP_COLOUR_DEPTHS] = {
+    {0x09569c, 0x4e85b8, 0x07437a}, {0xf8a808, 0xfac04d, 0xc18306}, {0x3bc39d, 0x72d4b8, 0x2e987a},
+    {0xa58ffe, 0xbeaefe, 0x8170c6}, {0x5cbed8, 0x8ad0e3, 0x4894a8}, {0xcb550c, 0xda8550, 0x9e4209},
+    {0xb2bf6c, 0xc8d195, 0x8b9554}, {0x2641c9, 0x6376d8, 0x1e339d}, {0x865336, 0xa8836e, 0x69412a},
+    {0x8d2a5a, 0xad6688, 0x6e2146}};
 static const uint32_t session_colour = 0x8a93a3;
 
-enum { SEED = 46965, PRIME = 16777619, OPAQUE = 24 };
+enum { SEED = 46965, PRIME = 16777619 };
 
 /* The character at `*at`, which moves on; bytes that are no UTF-8 count as they are. */
 static uint32_t next_character(const unsigned char **at)
@@ -47,10 +47,15 @@ static uint32_t hash(const char *name)
     return h ^ h >> 13;
 }
 
-uint32_t sp_nvtx_colour(const char *name)
+uint32_t sp_colour(unsigned hue, unsigned depth)
+{
+    return palette[hue % SP_COLOUR_HUES][depth % SP_COLOUR_DEPTHS];
+}
+
+uint32_t sp_colour_of_region(const char *name)
 {
     uint32_t h = hash(name);
-    uint32_t colour =
-        strcmp(name, "scope_profiler.session") == 0 ? session_colour : palette[h % 10][h / 10 % 3];
-    return UINT32_C(0xff) << OPAQUE | colour;
+    if (strcmp(name, "scope_profiler.session") == 0)
+        return session_colour;
+    return sp_colour(h % SP_COLOUR_HUES, h / SP_COLOUR_HUES);
 }
