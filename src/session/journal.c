@@ -114,7 +114,8 @@ void sp_profiler_journal_destroy(sp_profiler_journal *journal)
 void sp_profiler_journal_change(sp_profiler *profiler)
 {
     sp_profiler_journal *journal = profiler->journal;
-    if (journal == NULL)
+    /* One that has no file from now on keeps the journal that its calls so far are in. */
+    if (journal == NULL || profiler->settings.output == NULL)
         return;
     char *details = details_of(profiler);
     sp_journal_settings settings = {.output = profiler->settings.output,
@@ -167,9 +168,10 @@ void sp_profiler_journal_exit(sp_recording *recording, void *context)
     sp_profiler *profiler = (sp_profiler *)recording;
     if (!recording->is_lasting || !sp_mutex_try(&profiler->lock))
         return;
-    /* Who ends a program without finalizing, and has asked for no file then, wants none. */
-    bool is_unwanted = !profiler->is_host &&
-                       !sp_environment_flag(SP_ENVIRONMENT_AUTO_FINALIZE, true);
+    /* Who ends a program without finalizing, and has asked for no file then, wants none; nor who records in
+     * memory, whose journal is that of what recorded before. */
+    bool is_unwanted = profiler->settings.output == NULL ||
+                       (!profiler->is_host && !sp_environment_flag(SP_ENVIRONMENT_AUTO_FINALIZE, true));
     if (profiler->journal != NULL && !profiler->journal->has_failed &&
         (is_unwanted || !sp_profiler_has_unpublished(recording)))
         sp_journal_remove(profiler->journal->journal);

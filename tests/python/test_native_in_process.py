@@ -1,5 +1,6 @@
 """Native code in a Python process: one recorder, one tree, whoever starts it."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -307,3 +308,21 @@ def test_tags_hold_for_regions_that_native_code_defined_before(library, tmp_path
         assert {region.name: region.num_calls for region in results} == {
             "plain": 1, "io": 2, "deep": 1, "both": 1}
     """)
+
+
+def test_what_goes_on_in_memory_leaves_no_journal(library, tmp_path):
+    """Python takes over what native code records into a file, and wants no file."""
+    run(library, tmp_path, """
+        import glob, os
+        assert native.sp_init(b"mine", 0) == 0
+        native.regions()
+        rings = glob.glob(f"/dev/shm/scope-profiler-*-{os.getpid()}-*")
+        sp.setup(output=None)
+        native.regions()
+        results = sp.finalize(verbose=False, return_results=True)
+        assert results["plain"].num_calls == 2
+        open("rings", "w").write(" ".join(rings))
+    """)
+    rings = (tmp_path / "rings").read_text().split()
+    assert not [path for path in rings if os.path.exists(path)]
+    assert not list(tmp_path.glob("*.journal"))

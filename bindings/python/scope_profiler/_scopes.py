@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from weakref import WeakSet
 
 from ._recorder import now_ns
 
@@ -11,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextvars import Context
     from typing import Any
+    from weakref import WeakSet
 
     from ._recorder import Profiler
     from .profile_manager import ProfileManager
@@ -46,13 +46,22 @@ class HeldScopes:
         self.entries = entries
 
 
-#: What has or had scopes.
-_in_use: WeakSet[Scopes] = WeakSet()
+#: What has or had scopes, None before the first: a program without them need not import sets for it.
+_in_use: WeakSet[Scopes] | None = None
+
+
+def _note_use(scopes: Scopes) -> None:
+    global _in_use
+    if _in_use is None:
+        from weakref import WeakSet
+
+        _in_use = WeakSet()
+    _in_use.add(scopes)
 
 
 def scopes_of_task(profiler: Profiler, followed: object, context: Context | None) -> None:
     """A task is being made: the scopes of its context hold for it, as long as they are open."""
-    for scopes in _in_use:
+    for scopes in _in_use or ():
         scopes.hand_down(profiler, followed, context)
 
 
@@ -83,7 +92,7 @@ class Scopes:
         thread, task = self._manager._profiler.where()
         entry = ScopeEntry(now_ns(), values, thread, task)
         self._entries.append(entry)
-        _in_use.add(self)
+        _note_use(self)
         return entry
 
     def end(self, entry: ScopeEntry | None) -> None:

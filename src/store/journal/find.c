@@ -79,6 +79,8 @@ bool sp_journal_identify(const char *path, sp_owner_frame *out, bool *out_is_rin
 static bool is_wanted(const search *s, const char *output)
 {
     char folder[PATH_MAX], wanted[PATH_MAX];
+    if (output[0] == '\0') /* of no file: in no folder */
+        return s->output_folder == NULL && s->output == NULL;
     folder_of(output, folder, sizeof folder);
     if (s->output_folder != NULL)
         return sp_os_folder_is_same(folder, s->output_folder);
