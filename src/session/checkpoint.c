@@ -131,6 +131,6 @@ void sp_checkpoint_fork_parent(void)
 void sp_checkpoint_fork_child(void)
 {
     sp_helper_forget(&helper);
-    sp_mutex_reset(&list_lock);
     first = NULL;
+    sp_mutex_unlock(&list_lock); /* this thread locked it before the fork */
 }

@@ -315,8 +315,9 @@ static size_t put_payload(const device_times *times, device_thread *thread, uint
         count++;
     }
     thread->known.count -= count;
-    memmove(thread->known.items, thread->known.items + count,
-            thread->known.count * sizeof *thread->known.items);
+    if (count > 0)
+        memmove(thread->known.items, thread->known.items + count,
+                thread->known.count * sizeof *thread->known.items);
     sp_mutex_unlock(&thread->lock);
     return own == 0 && count == 0 ? 0 : (size_t)(at - first);
 }

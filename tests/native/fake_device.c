@@ -22,6 +22,7 @@ typedef struct event {
     double ms; /* when the device comes to it */
     uint64_t turn; /* place in the queue, 0: not recorded */
     int is_alive;
+    struct event *before; /* made before it */
 } event;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,6 +30,7 @@ static double device_ms;
 static uint64_t queued, reached;
 static long created, alive, most_alive, recorded, mistakes, synchronized;
 static int runs_at_once = 1, fail_records, is_capturing;
+static event *newest;
 static void *gone;
 static _Thread_local void *contexts[DEPTH];
 static _Thread_local int depth, capture_mode;
@@ -161,12 +163,22 @@ int NAME(cuEventCreate, hipEventCreateWithFlags)(event **out, unsigned flags)
         return wrong();
     pthread_mutex_lock(&lock);
     *out = calloc(1, sizeof **out);
-    **out = (event){.context = current(), .is_alive = 1};
+    **out = (event){.context = current(), .is_alive = 1, .before = newest};
+    newest = *out;
     created++;
     alive++;
     most_alive = alive > most_alive ? alive : most_alive;
     pthread_mutex_unlock(&lock);
     return 0;
+}
+
+static __attribute__((destructor)) void forget_events(void)
+{
+    while (newest != NULL) {
+        event *e = newest;
+        newest = e->before;
+        free(e);
+    }
 }
 
 /* Kept, so that a use after it is seen. */

@@ -153,5 +153,5 @@ void sp_os_final_signals_fork_child(void)
         atomic_store(&pending[number], false);
     }
     is_running = has_semaphore = false;
-    sp_mutex_reset(&lock);
+    sp_mutex_unlock(&lock); /* this thread locked it before the fork */
 }
