@@ -38,9 +38,9 @@ def main():
         has = exported(prefix / "lib" / library)
         header = " and ".join(headers)
         for name in sorted(says - has):
-            print(f"{library} lacks {name}, which {header} declares")
+            print(f"{library} lacks {name}, declared in {header}")
         for name in sorted(has - says):
-            print(f"{library} exports {name}, which {header} do not declare")
+            print(f"{library} exports {name}, not declared in {header}")
         wrong += len(says ^ has)
     print(f"exports: {wrong} wrong")
     return 1 if wrong else 0
