@@ -374,8 +374,6 @@ static void set_lag(uint64_t lag)
 }
 
 enum { THREADS = 4, CALLS_EACH = 2000, PUBLICATIONS = 6 };
-/* Of the 64 bytes of a payload one at least is the own ticket, a pair takes 2 at least, and 20 must be left. */
-enum { MOST_PAIRS = (64 - 20 - 1) / 2 + 1 };
 
 static void *on_a_thread(void *context)
 {
@@ -388,32 +386,35 @@ static void *on_a_thread(void *context)
     return NULL;
 }
 
-/* Also of threads that have ended; with publications in between no time is lost. */
+/* Also of threads that have ended. Every call is published once; one that ends while a publication goes on may
+ * be written before its time is known, but none of those in a publication that nobody disturbs. */
 static void several_threads(void)
 {
     sp_profiler *profiler = start_with(&whole, false, NULL);
     make_region(profiler, "a");
     set_lag(20);
     pthread_t threads[THREADS];
-    uint64_t calls = 0, known = 0;
+    uint64_t calls = 0;
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, on_a_thread, profiler);
     for (int i = 0; i < PUBLICATIONS; i++) {
-        if (i == PUBLICATIONS - 1)
+        bool is_last = i == PUBLICATIONS - 1;
+        if (is_last)
             for (int t = 0; t < THREADS; t++)
                 pthread_join(threads[t], NULL);
         set_lag(0);
         case_run run = publish(profiler, false);
         set_lag(20);
         for (size_t r = 0; r < run.description->num_rows; r++) {
-            calls += run.description->rows[r].count;
-            known += run.description->rows[r].statistics.gpu_count;
+            const sp_row *row = &run.description->rows[r];
+            calls += row->count;
+            CHECK(row->statistics.gpu_count <= row->count);
+            if (is_last)
+                CHECK_INT(row->statistics.gpu_count, row->count);
         }
         case_close(&run);
     }
     CHECK_INT(calls, THREADS * CALLS_EACH);
-    /* What a thread was about to put into one record when a publication began may be late. */
-    CHECK(known <= calls && known + PUBLICATIONS * THREADS * MOST_PAIRS >= calls);
     sp_binding_destroy(profiler);
 }
 
